@@ -1,0 +1,192 @@
+"""Time and memory of every objective, as ratios to torch's soft-target cross-entropy.
+
+Forward and backward on one batch, all contenders in turn within one run, medians over rounds. Peak
+extra memory is what a step takes beyond logits and beliefs, the gradient included.
+
+    python benchmarks/objectives.py --device cuda --out benchmarks/results/objectives-cuda.json
+
+The last line printed is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from record import circumstances, write
+from torch import Tensor
+from torch.nn import functional
+
+from tacit import objectives
+
+SHAPES = [(128, 5, 128, 128), (4096, 10), (65536, 1000)]
+TIME_TARGET = {"cuda": 2.0, "cpu": 3.5}
+MEMORY_TARGET = 2.0
+AIMED_AT = ("RQ", "QR", "FreeEnergy", "EM")
+OWN = (*AIMED_AT, "Clustering", "SoftCrossEntropy", "HardCrossEntropy", "SquaredError", "UnionNLL")
+
+Step = Callable[[Tensor, Tensor], Tensor]
+
+
+def direct_formula(logits: Tensor, belief: Tensor) -> Tensor:
+    """RQ as one would first write it: softmax, two normalisations, a sum; autograd."""
+    q = logits.softmax(1)
+    mean = q.mean([axis for axis in range(q.ndim) if axis != 1], keepdim=True)
+    joint = belief * q / mean
+    r = joint / joint.sum(1, keepdim=True)
+    gap = (r + 1e-30).log() - (q + 1e-30).log()
+    return torch.einsum("nc...,nc...->n...", r, gap).mean()
+
+
+def contenders(*, validate: bool) -> dict[str, Step]:
+    """The soft cross-entropy first, then everything compared with it."""
+    steps: dict[str, Step] = {"torch soft cross-entropy": functional.cross_entropy}
+    for name in OWN:
+        objective = getattr(objectives, name)(validate=validate)
+        if name == "Clustering":
+            steps[name] = lambda logits, belief, objective=objective: objective(logits)
+        else:
+            steps[name] = objective
+    steps["RQ, direct formula"] = direct_formula
+    return steps
+
+
+def inputs(shape: tuple[int, ...], device: str, seed: int) -> tuple[Tensor, Tensor]:
+    """Random logits and beliefs."""
+    generator = torch.Generator(device).manual_seed(seed)
+    logits = torch.randn(shape, device=device, generator=generator)
+    belief = torch.rand(shape, device=device, generator=generator)
+    return logits.requires_grad_(), belief / belief.sum(1, keepdim=True)
+
+
+def seconds(step: Step, logits: Tensor, belief: Tensor) -> float:
+    """Time of one forward and backward pass."""
+    logits.grad = None
+    if logits.device.type == "cuda":
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        start.record()
+        step(logits, belief).backward()
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end) / 1e3
+    begin = time.perf_counter()
+    step(logits, belief).backward()
+    return time.perf_counter() - begin
+
+
+def extra_bytes(step: Step, logits: Tensor, belief: Tensor) -> int | None:
+    """Peak memory of one pass beyond what was there before it."""
+    logits.grad = None
+    gc.collect()
+    if logits.device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        step(logits, belief).backward()
+        return torch.cuda.max_memory_allocated() - before
+    if not _reset_peak():
+        return None
+    before = _status("VmRSS")
+    step(logits, belief).backward()
+    return _status("VmHWM") - before
+
+
+def _reset_peak() -> bool:
+    """Give freed memory back to the system and let its high-water mark start anew (Linux)."""
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _status(key: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def measure(shape: tuple[int, ...], device: str, rounds: int, *, validate: bool) -> dict[str, Any]:
+    """All contenders on one shape, in turn, so that a noisy minute hits all alike."""
+    size = 4 * torch.Size(shape).numel()
+    copies = max(2, min(8, 2**28 // size)) if device == "cuda" else 1
+    batches = [inputs(shape, device, seed) for seed in range(copies)]
+    steps = contenders(validate=validate)
+    memory = {}
+    for name, step in steps.items():
+        for batch in batches[:2]:
+            seconds(step, *batch)
+        memory[name] = extra_bytes(step, *batches[0])
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for round_number in range(rounds):
+        for name, step in steps.items():
+            times[name].append(seconds(step, *batches[round_number % copies]))
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    reference = medians["torch soft cross-entropy"]
+    return {
+        name: {
+            "ms": round(1e3 * medians[name], 4),
+            "ratio": round(medians[name] / reference, 3),
+            "memory": None if memory[name] is None else round(memory[name] / size, 3),
+        }
+        for name in steps
+    }
+
+
+def report(result: dict[str, Any], device: str) -> list[str]:
+    """Targets that were missed; the table goes to the error stream."""
+    missed = []
+    for shape, rows in result.items():
+        print(f"\n{shape} on {device}", file=sys.stderr)
+        for name, row in rows.items():
+            memory = "      " if row["memory"] is None else f"{row['memory']:5.2f}x"
+            print(f"  {name:26s} {row['ms']:10.3f} ms {row['ratio']:6.2f}x {memory}", file=sys.stderr)
+            if name in AIMED_AT and row["ratio"] > TIME_TARGET[device]:
+                missed.append(f"{name} {shape}: {row['ratio']}x the time")
+            if name in AIMED_AT and row["memory"] is not None and row["memory"] > MEMORY_TARGET:
+                missed.append(f"{name} {shape}: {row['memory']}x the memory")
+    return missed
+
+
+def main() -> None:
+    """Parse, measure, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--rounds", type=int, default=0, help="0: 100 on a GPU, 9 on a CPU")
+    parser.add_argument("--validate", action="store_true", help="let objectives look at their value")
+    parser.add_argument("--small", action="store_true", help="leave out the largest batch")
+    parser.add_argument("--out", type=Path, help="file to keep the result in")
+    options = parser.parse_args()
+    rounds = options.rounds or (100 if options.device == "cuda" else 9)
+    shapes = SHAPES[:2] if options.small else SHAPES
+    measured = {
+        str(shape): measure(shape, options.device, rounds, validate=options.validate)
+        for shape in shapes
+    }
+    missed = report(measured, options.device)
+    result = {
+        **circumstances(options.device),
+        "rounds": rounds,
+        "validate": options.validate,
+        "time_target": TIME_TARGET[options.device],
+        "memory_target": MEMORY_TARGET,
+        "missed": missed,
+        "shapes": measured,
+    }
+    write(result, options.out)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

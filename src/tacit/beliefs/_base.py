@@ -1,0 +1,194 @@
+"""What a belief is: an object that turns evidence into a posterior."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+
+import torch
+from torch import Tensor
+
+from tacit.errors import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Belief", "Independent", "Posterior", "Rows", "row_index"]
+
+Rows: TypeAlias = "Tensor | slice | Sequence[int]"
+
+
+class Posterior(NamedTuple):
+    """What evidence makes of a belief.
+
+    Attributes:
+        log_marginals: Log posterior of each instance's label, `(instances, class)`.
+        log_normaliser: Log of the belief's expectation of exp(evidence), one per group; zero at
+            zero evidence, because beliefs are normalised.
+    """
+
+    log_marginals: Tensor
+    log_normaliser: Tensor
+
+
+class Belief(ABC):
+    """What is known about the labels of a collection before its features are seen.
+
+    A belief covers `len(belief)` instances in `n_groups` groups: labels of different groups are
+    independent, labels within a group may depend on each other. Evidence is a tensor
+    `(instances, class)`, one log-likelihood per instance and class, known up to a constant per
+    instance.
+    """
+
+    n_classes: int
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of instances."""
+
+    @property
+    @abstractmethod
+    def n_groups(self) -> int:
+        """Number of groups."""
+
+    @property
+    @abstractmethod
+    def group_of(self) -> Tensor:
+        """The group of each instance, `(instances,)`, numbered from zero."""
+
+    @abstractmethod
+    def posterior(self, log_evidence: Tensor) -> Posterior:
+        """Update the belief by evidence.
+
+        Args:
+            log_evidence: Log-likelihood of each class, `(instances, class)`.
+
+        Returns:
+            Log marginals per instance and one log-normaliser per group.
+        """
+
+    @abstractmethod
+    def __getitem__(self, rows: Rows) -> Self:
+        """The belief about some of the instances, renumbered in the order of `rows`.
+
+        Whole groups only: an independent belief takes any rows, a structured one refuses rows
+        that tear a group apart.
+        """
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the belief's tensors live."""
+
+    def marginals(self) -> Tensor:
+        """Probability of each instance's label before any evidence, `(instances, class)`."""
+        nothing = torch.zeros(len(self), self.n_classes, device=self.device)
+        return self.posterior(nothing).log_marginals.exp()
+
+    def updated(self, log_prediction: Tensor) -> Self:
+        """The belief as revised by a prediction; itself for a belief that has nothing to learn.
+
+        Args:
+            log_prediction: Log of the prediction q, `(instances, class)`.
+        """
+        del log_prediction
+        return self
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same belief with its tensors on `device`."""
+        moved = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor | Belief):
+                setattr(moved, name, value.to(device))
+        return moved
+
+    def __mul__(self, other: Independent) -> Belief:
+        """This belief and an independent one, both true at once."""
+        from tacit.beliefs._product import product
+
+        return product(self, other)
+
+    def __repr__(self) -> str:
+        groups = "" if self.n_groups == len(self) else f", n_groups={self.n_groups}"
+        return f"{type(self).__name__}(n_instances={len(self)}, n_classes={self.n_classes}{groups})"
+
+    def _check_evidence(self, log_evidence: Tensor) -> None:
+        expected = (len(self), self.n_classes)
+        if tuple(log_evidence.shape) != expected:
+            raise refuse(
+                "log_evidence",
+                f"have shape (instances, class) = {expected}",
+                f"its shape is {tuple(log_evidence.shape)}",
+                "pass one row per instance that the belief covers",
+            )
+
+
+class Independent(Belief):
+    """A belief in which every instance stands alone: one distribution per instance."""
+
+    @abstractmethod
+    def log_probabilities(self, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Log of each instance's normalised belief, `(instances, class)`; minus infinity is "never"."""
+
+    def dense(self) -> tuple[Tensor, bool]:
+        """The belief as it is stored, for objectives, which do not mind factors per row.
+
+        Returns:
+            A table `(instances, class)` of probabilities, a mask, or log-probabilities, and
+            whether it holds logs.
+        """
+        return self.log_probabilities(), True
+
+    @property
+    def n_groups(self) -> int:
+        return len(self)
+
+    @property
+    def group_of(self) -> Tensor:
+        return torch.arange(len(self), device=self.device)
+
+    def posterior(self, log_evidence: Tensor) -> Posterior:
+        self._check_evidence(log_evidence)
+        log_joint = self.log_probabilities(log_evidence.dtype) + log_evidence
+        log_normaliser = log_joint.logsumexp(-1)
+        return Posterior(log_joint - log_normaliser.unsqueeze(-1), log_normaliser)
+
+    def marginals(self) -> Tensor:
+        return self.log_probabilities().exp()
+
+
+def row_index(rows: Rows, n_instances: int, device: torch.device) -> Tensor:
+    """Turn a slice, a mask or a list of rows into row numbers, refusing rows that do not exist."""
+    if isinstance(rows, slice):
+        return torch.arange(n_instances, device=device)[rows]
+    index = torch.as_tensor(rows, device=device)
+    if index.dtype == torch.bool:
+        if index.shape != (n_instances,):
+            raise refuse(
+                "rows",
+                f"be a mask of {n_instances} entries",
+                f"its shape is {tuple(index.shape)}",
+                "pass one entry per instance, or row numbers",
+            )
+        return index.nonzero().squeeze(1)
+    if index.numel() == 0:
+        return index.reshape(0).long()
+    if index.ndim != 1 or index.is_floating_point():
+        raise refuse(
+            "rows",
+            "be a slice, a mask or a list of row numbers",
+            f"it is {index.dtype} with shape {tuple(index.shape)}",
+            "use a slice even for a single row, as in belief[3:4]",
+        )
+    index = torch.where(index < 0, index + n_instances, index)
+    wrong = (index < 0) | (index >= n_instances)
+    if bool(wrong.any()):
+        first = int(wrong.nonzero()[0])
+        raise refuse(
+            "rows",
+            f"lie between {-n_instances} and {n_instances - 1}",
+            f"entry {first} is out of that range",
+            f"the belief covers {n_instances} instances",
+        )
+    return index.long()
