@@ -11,7 +11,7 @@ from torch import Tensor
 __all__ = ["Group", "joint_logsumexp", "joint_sum", "n_processes"]
 
 Group: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
-"""Who takes part: a process group, all processes where torch.distributed runs, or this one alone."""
+"""Who takes part: a process group, all processes that torch.distributed runs, or this one."""
 
 
 def n_processes(group: Group) -> int:

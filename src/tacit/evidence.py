@@ -66,7 +66,8 @@ def sum_by_class(
 ) -> MassSum:
     """Add up the prediction over the instances, class by class and stratum by stratum.
 
-    log sum_i w_i q_i(l), by logsumexp, so that a class that has all but vanished keeps a finite log.
+    log sum_i w_i q_i(l), by logsumexp, so that a class which has all but vanished keeps a
+    finite log.
 
     Args:
         log_prediction: Log of q, `(N, class)` or `(N, class, *)`.
@@ -115,9 +116,7 @@ def class_mass(
     return sum_by_class(log_prediction, weight=weight, group=group).log_mass[0].exp()
 
 
-def evidence(
-    log_prediction: Tensor, *, log_mass: Tensor, strata: Tensor | None = None
-) -> Tensor:
+def evidence(log_prediction: Tensor, *, log_mass: Tensor, strata: Tensor | None = None) -> Tensor:
     """What the features say about each class: log q_i(l) - log S_l (`eq:aux_p`).
 
     Args:
@@ -302,8 +301,8 @@ class CollectionMass(_Remembered):
         """Take the mean over the collection anew, usually once an epoch.
 
         Args:
-            log_predictions: Log of q for the collection, `(N, class)` or `(N, class, *)`, at once or
-                in parts; where there are weights or strata, parts made by `sum_by_class` with
+            log_predictions: Log of q for the collection, `(N, class)` or `(N, class, *)`, at once
+                or in parts; where there are weights or strata, parts made by `sum_by_class` with
                 `group=None`.
             group: The processes that share the collection, each bringing its own part.
         """

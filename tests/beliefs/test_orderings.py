@@ -128,7 +128,7 @@ def test_compiled_posterior_equals_eager(generator):
         ([[0, 1], [2, 1]], {}, "`lists` .* instance 1 is in groups 0 and 1"),
         ([[0, 1], [2, 5]], {}, "`lists` .* between 0 and 4, but group 1 names instance 5"),
         ([[0, -1]], {}, "`lists` .* group 0 names instance -1"),
-        ([[0, 1.5]], {}, "`lists` .* group 0 is torch.float32"),
+        ([[0, 1.5]], {}, r"`lists` .* group 0 is \[0, 1.5\]"),
         ([[0]], {"n_classes": 1}, "`n_classes` must be at least 2, but it is 1"),
     ],
 )

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 import torch
 from torch import Tensor
 
+from tacit.beliefs._logspace import normalised
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Belief", "Independent", "Posterior", "Rows", "row_index"]
+__all__ = ["Belief", "Independent", "Posterior", "Rows", "row_index", "taken"]
 
 Rows: TypeAlias = "Tensor | slice | Sequence[int]"
 
@@ -122,6 +123,13 @@ class Belief(ABC):
                 f"its shape is {tuple(log_evidence.shape)}",
                 "pass one row per instance that the belief covers",
             )
+        if not log_evidence.is_floating_point():
+            raise refuse(
+                "log_evidence",
+                "be floating-point numbers",
+                f"it is {log_evidence.dtype}",
+                "convert it with log_evidence.float()",
+            )
 
 
 class Independent(Belief):
@@ -129,7 +137,19 @@ class Independent(Belief):
 
     @abstractmethod
     def log_probabilities(self, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Log of each instance's normalised belief, `(instances, class)`; minus infinity is "never"."""
+        """Log of each instance's normalised belief, `(instances, class)`.
+
+        Args:
+            dtype: Precision of the result.
+
+        Returns:
+            Logs, with minus infinity for "never".
+        """
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision in which the belief is known; at least float32."""
+        return torch.float32
 
     def dense(self) -> tuple[Tensor, bool]:
         """The belief as it is stored, for objectives, which do not mind factors per row.
@@ -151,17 +171,27 @@ class Independent(Belief):
     def posterior(self, log_evidence: Tensor) -> Posterior:
         self._check_evidence(log_evidence)
         log_joint = self.log_probabilities(log_evidence.dtype) + log_evidence
-        log_normaliser = log_joint.logsumexp(-1)
-        return Posterior(log_joint - log_normaliser.unsqueeze(-1), log_normaliser)
+        return Posterior(*normalised(log_joint))
 
     def marginals(self) -> Tensor:
         return self.log_probabilities().exp()
 
 
+def taken(table: Tensor, rows: Rows) -> Tensor:
+    """Some rows of a table: a view for a slice where torch has one, else a copy."""
+    if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
+        return table[rows]
+    return table[row_index(rows, len(table), table.device)]
+
+
 def row_index(rows: Rows, n_instances: int, device: torch.device) -> Tensor:
     """Turn a slice, a mask or a list of rows into row numbers, refusing rows that do not exist."""
     if isinstance(rows, slice):
-        return torch.arange(n_instances, device=device)[rows]
+        start, stop, step = rows.indices(n_instances)
+        # Torch knows no empty range that ends before it starts.
+        return torch.arange(
+            start, stop if (stop - start) * step > 0 else start, step, device=device
+        )
     index = torch.as_tensor(rows, device=device)
     if index.dtype == torch.bool:
         if index.shape != (n_instances,):

@@ -22,9 +22,9 @@ _SLAB: Final = 1 << 21
 
 
 def log_convolve(first: Tensor, second: Tensor, length: int) -> Tensor:
-    r"""Convolve in log space.
+    """Convolve in log space.
 
-    .. math:: z_m = \log \sum_i \exp(x_i + y_{m - i})
+        z_m = log Σ_i exp(x_i + y_{m-i})
 
     Args:
         first: The sequence x, `(..., i)`, finite.
@@ -47,9 +47,9 @@ def log_convolve(first: Tensor, second: Tensor, length: int) -> Tensor:
 
 
 def log_correlate(long: Tensor, short: Tensor) -> Tensor:
-    r"""Correlate in log space.
+    """Correlate in log space.
 
-    .. math:: z_j = \log \sum_i \exp(x_{i + j} + y_i)
+        z_j = log Σ_i exp(x_{i+j} + y_i)
 
     Args:
         long: The sequence x, `(..., position)`, finite.

@@ -1,8 +1,9 @@
-"""What all beliefs about groups of instances share: who is in which group, batching, renumbering."""
+"""What all beliefs about groups share: who is in which group, batching, renumbering."""
 
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
@@ -10,6 +11,8 @@ import torch
 from torch import Tensor
 
 from tacit.beliefs._base import Belief, Posterior, Rows, row_index
+from tacit.beliefs._lists import flattened, from_array
+from tacit.beliefs._logspace import normalised
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
@@ -93,9 +96,9 @@ class Grouped(Belief):
 
     def posterior(self, log_evidence: Tensor) -> Posterior:
         self._check_evidence(log_evidence)
-        log_total = log_evidence.logsumexp(-1)
-        log_marginals = log_evidence - log_total.unsqueeze(-1)
         free = self._group_of >= len(self._lengths)
+        log_free, log_total = normalised(log_evidence[free])
+        log_marginals = torch.zeros_like(log_evidence).index_put((free,), log_free)
         log_normaliser = log_evidence.new_zeros(len(self._lengths))
         for bucket in self._buckets():
             evidence = log_evidence[bucket.members].masked_fill(~bucket.present.unsqueeze(-1), 0.0)
@@ -103,8 +106,8 @@ class Grouped(Belief):
             where = (bucket.members[bucket.present],)
             log_marginals = log_marginals.index_put(where, marginals[bucket.present])
             log_normaliser = log_normaliser.index_put((bucket.groups,), normaliser)
-        alone = log_total[free] - torch.log(log_total.new_tensor(float(self.n_classes)))
-        return Posterior(log_marginals, torch.cat([log_normaliser, alone]))
+        log_alone = log_total - math.log(self.n_classes)
+        return Posterior(log_marginals, torch.cat([log_normaliser, log_alone]))
 
     def __getitem__(self, rows: Rows) -> Self:
         index = row_index(rows, len(self), self.device)
@@ -150,7 +153,8 @@ class Grouped(Belief):
 
     def _buckets(self) -> Iterator[Bucket]:
         """Groups whose sizes share a power of two, so that padding at most doubles the work."""
-        sizes = torch.ceil(torch.log2(self._lengths.double())).long()
+        # Whole numbers throughout, for devices without float64.
+        sizes = torch.bucketize(self._lengths, 1 << torch.arange(63, device=self.device))
         for size in sizes.unique().tolist():
             groups = (sizes == size).nonzero().squeeze(1)
             lengths = self._lengths[groups]
@@ -166,31 +170,21 @@ def flat_members(
     """Flatten lists of instances into the members of all groups and the length of each.
 
     Args:
-        groups: Lists of instances, or an integer tensor `(groups, position)`.
+        groups: Lists of instances, or an integer tensor or numpy array `(groups, position)`.
         argument: What the caller calls them, for messages.
     """
-    if isinstance(groups, Tensor):
-        if groups.ndim != 2 or groups.is_floating_point() or groups.dtype == torch.bool:
-            raise refuse(
-                argument,
-                "be lists of instance numbers or an integer tensor (groups, position)",
-                f"it is {groups.dtype} with shape {tuple(groups.shape)}",
-                "pass whole numbers, one row per group",
-            )
-        lengths = torch.full((groups.shape[0],), groups.shape[1], device=groups.device)
-        return groups.reshape(-1).long(), lengths
-    parts = [torch.as_tensor(group) for group in groups]
-    for row, part in enumerate(parts):
-        if part.ndim != 1 or (part.numel() and (part.is_floating_point() or part.dtype == torch.bool)):
-            raise refuse(
-                argument,
-                "be lists of instance numbers",
-                f"group {row} is {part.dtype} with shape {tuple(part.shape)}",
-                "pass whole numbers, one flat list per group",
-            )
-    lengths = torch.tensor([part.numel() for part in parts], dtype=torch.long)
-    members = torch.cat([part.long() for part in parts]) if parts else lengths
-    return members, lengths
+    table = from_array(groups, argument)
+    if not isinstance(table, Tensor):
+        return flattened(table, argument, row="group")
+    if table.ndim != 2 or table.is_floating_point() or table.dtype == torch.bool:
+        raise refuse(
+            argument,
+            "be lists of instance numbers or an integer tensor (groups, position)",
+            f"it is {table.dtype} with shape {tuple(table.shape)}",
+            "pass whole numbers, one row per group",
+        )
+    lengths = torch.full((table.shape[0],), table.shape[1], device=table.device)
+    return table.reshape(-1).long(), lengths
 
 
 def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ def rescaled(log_weights: Tensor) -> Rescaled:
 
 
 def normalised(log_weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Normalise rows of finite log-weights, with minus infinity for what is impossible.
+    """Normalise rows of log-weights, with minus infinity for what is impossible.
 
     Args:
         log_weights: Log-weights, `(..., class)`, with about `LOG_ZERO` or less for zero.
@@ -69,9 +69,14 @@ def normalised(log_weights: Tensor) -> tuple[Tensor, Tensor]:
         (tensor([[-0.6931, -0.6931,    -inf],
                 [   -inf,    -inf,    -inf]]), tensor([0.6931,   -inf]))
     """
-    log_total = log_weights.logsumexp(-1)
-    log_probabilities = log_weights - log_total.unsqueeze(-1)
+    # Comparing this way round lets NaN through, so that it is seen.
+    never = log_weights <= _SOME
+    hopeless = never.all(-1)
+    # A sum over nothing but minus infinity has no gradient: hopeless rows are left out of it.
+    possible = log_weights.masked_fill(never & ~hopeless.unsqueeze(-1), -torch.inf)
+    log_total = possible.masked_fill(hopeless.unsqueeze(-1), 0.0).logsumexp(-1)
+    log_probabilities = possible - log_total.unsqueeze(-1)
     return (
-        log_probabilities.where(log_weights > _SOME, -torch.inf),
-        log_total.where(log_total > _SOME, -torch.inf),
+        log_probabilities.masked_fill(never, -torch.inf),
+        log_total.masked_fill(hopeless, -torch.inf),
     )

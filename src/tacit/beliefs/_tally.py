@@ -15,18 +15,16 @@ __all__ = ["Tallied", "Tally"]
 
 
 class Tally(NamedTuple):
-    r"""What is known of the class counts N of some bags.
+    """What is known of the class counts N of some bags.
 
-    Labels are as if drawn from the bag's shares :math:`\pi = n / k`, and the counts seen to be n:
+        p(l_1, ..., l_k) ∝ g(N) Π_i π(l_i),   log g(N) = -Σ_l (N_l - n_l)² / 2σ²
 
-    .. math:: p(l_1, \dots, l_k) \propto g(N) \prod_i \pi_{l_i}, \qquad
-        \log g(N) = -\frac{1}{2 \sigma^2} \sum_l (N_l - n_l)^2
-
-    Without variance the counts *are* n, and the shares cancel.
+    Labels are as if drawn from the bag's shares π = n / k, and the counts then seen to be n, with
+    an error of variance σ². Without variance the counts *are* n, and the shares cancel.
 
     Attributes:
         counts: The counts n, `(bags, class)`, in float64; whole where there is no variance.
-        variance: The variance :math:`\sigma^2`, `(bags,)`, in float64.
+        variance: The variance σ², `(bags,)`, in float64.
     """
 
     counts: Tensor

@@ -28,33 +28,28 @@ _MILD: Final = 8.0
 
 
 def infer_tilted(log_weights: Tensor, present: Tensor, tally: Tally) -> Tallied:
-    r"""Approximate posterior of bags of any size with any number of classes.
+    """Approximate posterior of bags of any size with any number of classes.
 
     The right counts are replaced by right *expected* counts, and the counts' fluctuation is taken
-    as Gaussian (a saddle point with its determinant, also known as the TAP free energy):
+    as Gaussian: a saddle point with its determinant, also known as a TAP free energy.
 
-    .. math::
-        \log Z \approx \max_r \sum_{il} r_{il} (a_{il} + \log \pi_l - \log r_{il})
-            - \tfrac12 \sigma^2 \lambda^\top \lambda - \tfrac12 \log \det X + \text{constant},
-            \qquad \sum_i r_i = n - \sigma^2 \lambda
+        log Z = Σ_il r_i(l) (a_i(l) + log π(l) - log r_i(l)) - ½ σ² λ·λ - ½ log det X + constant
+        X = Σ_i (diag r_i - r_i r_iᵀ) + σ² + ρ, among count vectors of one sum
 
-        X = \sum_i (\mathrm{diag}\, r_i - r_i r_i^\top) + \sigma^2 + \rho
+    which is stationary in r, subject to Σ_i r_i = n - σ² λ, where one tilt λ of all instances, and
+    the reaction b of each instance to its own share in the fluctuation, give
 
-    in the space of count vectors of a given sum. The maximum is where one tilt :math:`\lambda` for
-    all instances, and a reaction to each instance's own share in the fluctuation, give
+        r_i(l) ∝ π(l) exp(a_i(l) + λ_l + b_i(l)),   b_i(l) = (X⁻¹ r_i)_l - ½ (X⁻¹)_ll
 
-    .. math::
-        r_i \propto \pi \exp(a_i + b_i + \lambda), \qquad
-        b_{il} = (X^{-1} r_i)_l - \tfrac12 (X^{-1})_{ll}
-
-    The constant makes log Z zero without evidence, and :math:`\rho` the fluctuation harmless where
-    no label is in doubt: there the counts have one value, whose probability is one. The gradient of
-    log Z is r, as at the maximum, whether or not the sweeps have quite reached it.
+    This is solved for λ by Newton's method, and for b by a few sweeps. The constant makes log Z
+    zero without evidence, and ρ keeps the fluctuation harmless where no label is in doubt: the
+    counts have one value there, of probability one. The gradient of log Z is r, as at the
+    stationary point, though the sweeps may not have quite reached it.
 
     Args:
-        log_weights: Log shares plus evidence, log pi + a, `(bags, position, class)`, finite.
+        log_weights: Log shares plus evidence, log π + a, `(bags, position, class)`, finite.
         present: Which positions hold an instance, `(bags, position)`.
-        tally: What is known of the counts: n and sigma^2.
+        tally: What is known of the counts: n and σ².
     """
     bags = _Bags(
         present.unsqueeze(-1).to(log_weights),

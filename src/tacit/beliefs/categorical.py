@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from tacit.beliefs._base import Independent, Rows, row_index
+from tacit.beliefs._base import Independent, Rows, taken
+from tacit.beliefs._lists import from_array
 from tacit.errors import refuse
 
 __all__ = ["Categorical"]
@@ -17,7 +19,7 @@ class Categorical(Independent):
     """A dense matrix of probabilities, one row per instance.
 
     Rows need not sum to one: a row is known up to a factor, and scaling it changes nothing. The
-    tensor is kept as it came; nothing is copied.
+    tensor is kept as it came; nothing is copied. A numpy array does as well, and shares its memory.
 
     Args:
         probabilities: Belief in each class, `(instances, class)`; finite, at least 0, and above 0
@@ -60,22 +62,29 @@ class Categorical(Independent):
     def device(self) -> torch.device:
         return self._table.device
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return torch.promote_types(self._table.dtype, torch.float32)
+
     def dense(self) -> tuple[Tensor, bool]:
         return self._table, self._in_logs
 
     def log_probabilities(self, dtype: torch.dtype = torch.float32) -> Tensor:
-        table = self._table.to(dtype)
+        # In the better of the two precisions, so that what is tiny in the table does not vanish.
+        table = self._table.to(torch.promote_types(self.dtype, dtype))
         if self._in_logs:
-            return table - table.logsumexp(-1, keepdim=True)
-        return (table / table.sum(-1, keepdim=True)).log()
+            return table.log_softmax(-1).to(dtype)
+        # By their maximum first, as the sum of large numbers may be infinite.
+        table = table / table.amax(-1, keepdim=True)
+        return (table / table.sum(-1, keepdim=True)).log().to(dtype)
 
     def __getitem__(self, rows: Rows) -> Self:
-        taken = rows if isinstance(rows, slice) else row_index(rows, len(self), self.device)
-        belief = type(self).__new__(type(self))
-        belief._set(self._table[taken], "rows", in_logs=self._in_logs, validate=False)
+        belief = copy.copy(self)
+        belief._table = taken(self._table, rows)
         return belief
 
-    def _set(self, table: Tensor, argument: str, *, in_logs: bool, validate: bool) -> None:
+    def _set(self, values: Tensor, argument: str, *, in_logs: bool, validate: bool) -> None:
+        table = from_array(values, argument)
         if not isinstance(table, Tensor) or table.ndim != 2 or not table.is_floating_point():
             got = (
                 f"it is {table.dtype} with shape {tuple(table.shape)}"
@@ -115,9 +124,10 @@ def check_rows(table: Tensor, argument: str, *, in_logs: bool) -> None:
         )
     hopeless = (table <= floor).all(-1)
     if bool(hopeless.any()):
+        nothing = "all minus infinity" if in_logs else "all zero"
         raise refuse(
             argument,
             "allow at least one class in each row",
-            f"row {int(hopeless.nonzero()[0])} is {'all minus infinity' if in_logs else 'all zero'}",
+            f"row {int(hopeless.nonzero()[0])} is {nothing}",
             "for a row of which nothing is known pass equal numbers",
         )

@@ -23,14 +23,14 @@ _CELLS: Final = 1 << 22
 
 
 class Chains(Grouped):
-    r"""Sequences whose labels follow a Markov chain.
+    """Sequences whose labels follow a Markov chain.
 
-    .. math:: p(l_1, \dots, l_k) = \pi(l_1) \prod_{t=2}^k T(l_{t-1}, l_t)
+        p(l_1, ..., l_k) = π(l_1) T(l_1, l_2) T(l_2, l_3) ... T(l_{k-1}, l_k)
 
-    where T is `transition` and :math:`\pi` is `initial`, both scaled to add up to one. Inference is
-    exact, by messages that run along each sequence and back (the forward-backward algorithm),
-    sequences of similar length at once, in time proportional to the length times the square of the
-    number of classes.
+    where T is `transition` and π is `initial`, both scaled to add up to one. Inference is exact, by
+    messages that run along each sequence and back (the forward-backward algorithm), sequences of
+    similar length at once, in time proportional to the length times the square of the number of
+    classes.
 
     Args:
         sequences: Instance numbers in their order, one list per sequence; sequences may differ in
@@ -131,9 +131,9 @@ def _backward(evidence: Tensor, present: Tensor, log_transition: Tensor) -> Tens
 
 
 def _log_step(log_weights: Tensor, log_matrix: Tensor) -> Tensor:
-    r"""Multiply by a matrix in log space.
+    """Multiply by a matrix in log space.
 
-    .. math:: y_m = \log \sum_l \exp(x_l + M_{lm})
+        y_m = log Σ_l exp(x_l + M_{lm})
 
     Args:
         log_weights: The vectors x, `(sequences, l)`, finite.

@@ -1,8 +1,7 @@
 """What is minimised: each objective is a pure function and a module that holds its settings."""
 
 from tacit.objectives._accumulate import backward_in_parts
-from tacit.objectives._objective import Objective
-from tacit.objectives.baselines import (
+from tacit.objectives._baselines import (
     HardCrossEntropy,
     SoftCrossEntropy,
     SquaredError,
@@ -12,11 +11,12 @@ from tacit.objectives.baselines import (
     squared_error,
     union_nll,
 )
-from tacit.objectives.clustering import Clustering, clustering
-from tacit.objectives.em import EM, em
-from tacit.objectives.free_energy import FreeEnergy, free_energy
-from tacit.objectives.qr import QR, qr
-from tacit.objectives.rq import RQ, rq
+from tacit.objectives._clustering import Clustering, clustering
+from tacit.objectives._em import EM, em
+from tacit.objectives._free_energy import FreeEnergy, free_energy
+from tacit.objectives._objective import Objective
+from tacit.objectives._qr import QR, qr
+from tacit.objectives._rq import RQ, rq
 
 __all__ = [
     "EM",

@@ -1,4 +1,4 @@
-"""Gradient accumulation that equals the joined batch, though the objective couples its instances."""
+"""Gradient accumulation that equals the joined batch, though objectives couple instances."""
 
 from __future__ import annotations
 

@@ -202,7 +202,10 @@ def _per_instance(
 def _same_device(own: torch.device, other: torch.device, name: str) -> None:
     if own != other:
         raise refuse(
-            "belief", f"be on {other} with `{name}`", f"it is on {own}", "move it with belief.to(...)"
+            "belief",
+            f"be on {other} with `{name}`",
+            f"it is on {own}",
+            "move it with belief.to(...)",
         )
 
 

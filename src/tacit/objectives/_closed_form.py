@@ -2,7 +2,7 @@
 
 With L_i the value of instance i, c_i its share in the loss and w_i / W its share in the class mass,
 
-    dL / dlog q_ik = c_i dL_i/dlog q_ik + (w_i / W) (q_ik / S_k) G_k,   G_k = sum_i c_i dL_i/dlog S_k
+    dL/dlog q_ik = c_i dL_i/dlog q_ik + (w_i / W) (q_ik / S_k) G_k,  G_k = sum_i c_i dL_i/dlog S_k
 
 so that the instances are coupled by one small sum for S and one for G. A batch is read three times:
 for S, for the values with G, and for the gradient.
@@ -10,7 +10,7 @@ for S, for the values with G, and for the gradient.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -33,6 +33,9 @@ from tacit.objectives._slabs import (
 )
 from tacit.objectives._softmax import softmax
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["closed_form"]
 
 
@@ -44,12 +47,11 @@ def closed_form(scores: Tensor, problem: Problem) -> Tensor:
         problem: The rest of the batch.
 
     Returns:
-        The loss of the joined batch of all processes, or with reduction "none" a value per instance.
+        The loss of the joined batch of all processes; with reduction "none" a value per instance.
     """
-    if problem.formula.name in FUSED and fits(scores, problem.strata):
+    if problem.formula.name in FUSED and fits(scores, problem.strata, problem.smoothing):
         return fused_closed_form(scores, problem)
-    result: Tensor = _ClosedForm.apply(scores, problem)
-    return result
+    return _apply(scores, problem)
 
 
 class _Half(NamedTuple):
@@ -95,6 +97,9 @@ class _ClosedForm(torch.autograd.Function):
         return _whole_gradient(scores, problem, half, factor), None
 
 
+_apply = cast("Callable[[Tensor, Problem], Tensor]", _ClosedForm.apply)
+
+
 def _present(values: Tensor, problem: Problem) -> Tensor:
     """Per-instance values with 0 for absent instances."""
     return values if problem.weight is None else values.masked_fill(problem.weight == 0, 0.0)
@@ -120,11 +125,9 @@ def _half_gradient(scores: Tensor, problem: Problem, coefficient: Tensor) -> tup
     direct = torch.empty_like(scores, dtype=compute_dtype(scores))
     coupling = torch.zeros_like(problem.log_mass)
     total = coupling.new_zeros(())
-    derive = problem.formula.gradient
-    assert derive is not None
     coupled = False
     for slab in slabs(scores):
-        value, own, through = derive(_terms(scores, problem, slab))
+        value, own, through = problem.formula.gradient(_terms(scores, problem, slab))
         c = slab.instances(coefficient)
         total += (value * c).sum()
         c = c if c.ndim == 0 else c.unsqueeze(CLASS)
@@ -145,9 +148,7 @@ def _accumulate(coupling: Tensor, parts: Tensor, problem: Problem, slab: Slab) -
         coupling.index_add_(0, slab.instances(problem.strata).reshape(-1), rows)
 
 
-def _whole_gradient(
-    scores: Tensor, problem: Problem, half: _Half, factor: Tensor | None
-) -> Tensor:
+def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tensor | None) -> Tensor:
     """Finish the gradient in place: the part through S, then the way back to the scores."""
     gradient, coupling = half
     eps = problem.smoothing
@@ -172,7 +173,9 @@ def _through_mass(q: Tensor, coupling: Tensor, problem: Problem, slab: Slab) -> 
     if _representable(log_S):
         pulled = q * beside(coupling * (-log_S).exp(), problem, slab, q)
     else:
-        pulled = (q.log() - beside(log_S, problem, slab, q)).exp() * beside(coupling, problem, slab, q)
+        pulled = (q.log() - beside(log_S, problem, slab, q)).exp() * beside(
+            coupling, problem, slab, q
+        )
     if problem.weight is None:
         return pulled
     return pulled * slab.instances(problem.weight).unsqueeze(CLASS)

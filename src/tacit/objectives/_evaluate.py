@@ -82,7 +82,7 @@ def evaluate(
 
 
 def _value(batch: Batch, problem: Problem, by_formula: bool) -> Tensor:
-    if by_formula and _has_closed_form(batch, problem):
+    if by_formula and _has_closed_form(batch):
         return closed_form(batch.scores, problem)
     values = plain_values(batch.scores, problem, batch.belief)
     if problem.reduction == "none":
@@ -90,18 +90,15 @@ def _value(batch: Batch, problem: Problem, by_formula: bool) -> Tensor:
     return plain_loss(values, problem.coefficient(), problem.group)
 
 
-def _has_closed_form(batch: Batch, problem: Problem) -> bool:
+def _has_closed_form(batch: Batch) -> bool:
     return (
-        problem.formula.gradient is not None
-        and not isinstance(batch.belief, Belief)
+        not isinstance(batch.belief, Belief)
         and not (batch.belief is not None and batch.belief.table.requires_grad)
         and not torch.compiler.is_compiling()
     )
 
 
-def _sums(
-    batch: Batch, formula: Formula, n_strata: int, smoothing: float, group: Group
-) -> MassSum:
+def _sums(batch: Batch, formula: Formula, n_strata: int, smoothing: float, group: Group) -> MassSum:
     if formula.uses_mass:
         return add_up(
             batch.scores,

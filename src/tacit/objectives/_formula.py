@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASS", "Formula", "Gradient", "Terms", "quiet"]
 
+
 class Terms:
     """The distributions that a formula compares, each computed when first asked for.
 
@@ -87,7 +88,7 @@ class Formula(NamedTuple):
     Attributes:
         name: Its name in messages.
         value: L_i, differentiable by autograd through q, r and S.
-        gradient: The same with its derivatives, for independent beliefs; `None` leaves it to autograd.
+        gradient: The same with its derivatives, for independent beliefs.
         uses_belief: Whether it looks at the belief.
         uses_posterior: Whether it looks at the posterior; if not, p itself must be normalised.
         uses_mass: Whether the class mass couples the instances.
@@ -97,7 +98,7 @@ class Formula(NamedTuple):
 
     name: str
     value: Callable[[Terms], Tensor]
-    gradient: Callable[[Terms], Gradient] | None = None
+    gradient: Callable[[Terms], Gradient]
     uses_belief: bool = True
     uses_posterior: bool = True
     uses_mass: bool = True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -15,6 +15,8 @@ from tacit.evidence import MassSum
 from tacit.objectives._softmax import CLASS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit._processes import Group
     from tacit.objectives._slabs import Problem
 
@@ -25,11 +27,16 @@ FUSED = {"RQ": 0, "QR": 1, "FreeEnergy": 2, "EM": 3, "Clustering": 4}
 _REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
 _WIDEST = 8192
 """Classes of a row must fit into one program's registers."""
-_TILE = 2048
-"""Numbers in a tile, so that four warps hold 16 each of every temporary."""
+_FAR = 1 << 30
+"""Distances within a tile are counted in 32 bits."""
+_SMOOTH = 1e-7
+"""Smoothing from here on keeps p q / S within single precision without logs."""
+_WIDE = 64
+"""From this many classes on a row fills whole warps, and more than one per tile costs registers."""
 _PROGRAMS_PER_PROCESSOR = 8
 _COLUMNS = 32
-"""Classes that one program of the adding kernels takes."""
+"""Classes that one program of the adding kernels takes, and numbers that it adds at once."""
+_ROWS = 4096
 
 
 class _Layout(NamedTuple):
@@ -39,28 +46,32 @@ class _Layout(NamedTuple):
         n_outer: Outer instances.
         n_inner: Inner instances, neighbours in memory where there is more than one axis.
         n_classes: Classes.
-        I: Instances per tile.
-        K: Classes per tile, a power of two.
+        tile_instances: Instances per tile.
+        tile_classes: Classes per tile, a power of two.
         n_tiles: Number of tiles.
         n_programs: Number of programs that share them.
+        n_warps: Warps of 32 threads in a program.
     """
 
     n_outer: int
     n_inner: int
     n_classes: int
-    I: int
-    K: int
+    tile_instances: int
+    tile_classes: int
     n_tiles: int
     n_programs: int
+    n_warps: int
 
 
-def fits(scores: Tensor, strata: Tensor | None) -> bool:
+def fits(scores: Tensor, strata: Tensor | None, smoothing: float) -> bool:
     """Whether the kernels can take a batch: on a GPU, in single or half precision, one stratum."""
     return (
         scores.device.type == "cuda"
         and scores.dtype != torch.float64
         and strata is None
         and scores.shape[CLASS] <= _WIDEST
+        and scores.shape[CLASS] * scores.stride(CLASS) < _FAR
+        and (smoothing == 0 or smoothing >= _SMOOTH)
         and not torch.compiler.is_compiling()
         and _has_triton()
     )
@@ -72,7 +83,7 @@ def add_up_fused(
     """What a batch adds to the class mass, in logs."""
     from tacit.objectives import _kernels as kernels
 
-    plan = _plan(scores)
+    plan = _plan(scores.shape, scores.device)
     n_programs, n_classes = plan.n_programs, plan.n_classes
     top, total = scores.new_empty((2, n_programs, n_classes), dtype=torch.float32)
     weights = scores.new_empty(n_programs, dtype=torch.float32)
@@ -90,13 +101,25 @@ def add_up_fused(
         ARE_LOGITS=are_logits,
         SMOOTH=smoothing > 0,
         WEIGHTED=weight is not None,
-        I=plan.I,
-        K=plan.K,
+        FAST=_is_fast(),
+        I=plan.tile_instances,
+        K=plan.tile_classes,
+        num_warps=plan.n_warps,
     )
     log_sum, log_mass = scores.new_empty((2, 1, n_classes), dtype=torch.float32)
     log_weight = scores.new_empty(1, dtype=torch.float32)
-    kernels.mass_of_programs[(-(-n_classes // _COLUMNS),)](
-        top, total, weights, log_sum, log_weight, log_mass, n_programs, n_classes, P=64, K=_COLUMNS
+    columns = min(_COLUMNS, plan.tile_classes)
+    kernels.mass_of_programs[(-(-n_classes // columns),)](
+        top,
+        total,
+        weights,
+        log_sum,
+        log_weight,
+        log_mass,
+        n_programs,
+        n_classes,
+        P=_ROWS // columns,
+        K=columns,
     )
     if n_processes(group) == 1:
         return MassSum(log_sum, log_weight, log_mass)
@@ -106,8 +129,7 @@ def add_up_fused(
 
 def fused_closed_form(scores: Tensor, problem: Problem) -> Tensor:
     """As `closed_form`, by kernels."""
-    result: Tensor = _Fused.apply(scores, problem)
-    return result
+    return _apply(scores, problem)
 
 
 class _Fused(torch.autograd.Function):
@@ -136,6 +158,9 @@ class _Fused(torch.autograd.Function):
         return _gradient(scores, problem, upstream, coupling), None
 
 
+_apply = cast("Callable[[Tensor, Problem], Tensor]", _Fused.apply)
+
+
 def _values(scores: Tensor, problem: Problem) -> Tensor:
     values = scores.new_empty((scores.shape[0], *scores.shape[2:]), dtype=torch.float32)
     _launch_values(scores, problem, values, values, values, bare=True)
@@ -146,14 +171,15 @@ def _sums(scores: Tensor, problem: Problem, upstream: Tensor) -> tuple[Tensor, T
     """G and the loss, over all processes."""
     from tacit.objectives import _kernels as kernels
 
-    plan = _plan(scores)
+    plan = _plan(scores.shape, scores.device)
     columns = plan.n_classes + 1
     partial = scores.new_empty((plan.n_programs, columns), dtype=torch.float32)
     _launch_values(scores, problem, upstream, partial, partial, bare=False)
     coupling = scores.new_empty(plan.n_classes, dtype=torch.float32)
     total = scores.new_empty((), dtype=torch.float32)
-    kernels.add_programs[(-(-columns // _COLUMNS),)](
-        partial, coupling, total, plan.n_programs, plan.n_classes, P=64, K=_COLUMNS
+    block = min(_COLUMNS, 1 << plan.n_classes.bit_length())
+    kernels.add_programs[(-(-columns // block),)](
+        partial, coupling, total, plan.n_programs, plan.n_classes, P=_ROWS // block, K=block
     )
     if n_processes(problem.group) == 1:
         return coupling, total
@@ -172,7 +198,7 @@ def _launch_values(
 ) -> None:
     from tacit.objectives import _kernels as kernels
 
-    plan = _plan(scores)
+    plan = _plan(scores.shape, scores.device)
     kernels.value_and_coupling[(plan.n_programs,)](
         scores,
         *_tables(scores, problem),
@@ -190,7 +216,7 @@ def _launch_values(
 def _gradient(scores: Tensor, problem: Problem, upstream: Tensor, coupling: Tensor) -> Tensor:
     from tacit.objectives import _kernels as kernels
 
-    plan = _plan(scores)
+    plan = _plan(scores.shape, scores.device)
     out = torch.empty_like(scores)
     if out.stride() != scores.stride():
         scores = scores.contiguous()
@@ -238,19 +264,34 @@ def _flags(plan: _Layout, problem: Problem) -> dict[str, Any]:
         "SMOOTH": problem.smoothing > 0,
         "WEIGHTED": problem.weight is not None,
         "REDUCTION": _REDUCTIONS[problem.reduction],
-        "I": plan.I,
-        "K": plan.K,
+        "FAST": _is_fast(),
+        "I": plan.tile_instances,
+        "K": plan.tile_classes,
+        "num_warps": plan.n_warps,
     }
 
 
-def _plan(scores: Tensor) -> _Layout:
-    n_outer, n_inner = (scores.shape[0], scores.shape[2]) if scores.ndim == 3 else (1, len(scores))
-    n_classes = scores.shape[CLASS]
+@lru_cache(maxsize=256)
+def _plan(shape: torch.Size, device: torch.device) -> _Layout:
+    n_outer, n_inner = (shape[0], shape[2]) if len(shape) == 3 else (1, shape[0])
+    n_classes = shape[CLASS]
     width = 1 << (n_classes - 1).bit_length()
-    instances = min(max(1, _TILE // width), 1 << (n_inner - 1).bit_length())
+    full = _PROGRAMS_PER_PROCESSOR * _n_processors(device)
+    instances = _instances_per_tile(width, n_outer * n_inner, full)
+    instances = min(instances, 1 << (n_inner - 1).bit_length())
     n_tiles = n_outer * -(-n_inner // instances)
-    programs = min(n_tiles, _PROGRAMS_PER_PROCESSOR * _n_processors(scores.device))
-    return _Layout(n_outer, n_inner, n_classes, instances, width, n_tiles, programs)
+    warps = 8 if width >= 4096 else 4
+    return _Layout(
+        n_outer, n_inner, n_classes, instances, width, n_tiles, min(n_tiles, full), warps
+    )
+
+
+def _instances_per_tile(width: int, n_instances: int, full: int) -> int:
+    """Large tiles for narrow rows, smaller ones where the processors would else stand idle."""
+    tile = 4096 if width <= _WIDE else max(1024, width)
+    while tile > max(512, width) and n_instances * width < full * tile:
+        tile //= 2
+    return max(1, tile // width)
 
 
 def _strides(tensor: Tensor) -> tuple[int, int, int]:
@@ -267,6 +308,12 @@ def _or_any(weight: Tensor | None, stand_in: Tensor) -> Tensor:
 @cache
 def _n_processors(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+@cache
+def _is_fast() -> bool:
+    """Whether the processor has NVIDIA's instructions."""
+    return torch.version.cuda is not None
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The two faces of every objective: a pure function of tensors, and a module that holds settings."""
+"""The two faces of every objective: a pure function, and a module that holds settings."""
 
 from __future__ import annotations
 
@@ -107,9 +107,8 @@ class Objective(nn.Module):
         self.by_formula, self.allow_collapse = by_formula, allow_collapse
         _check_smoothing(self.smoothing)
         if reduction not in REDUCTIONS:
-            raise refuse(
-                "reduction", f"be one of {', '.join(REDUCTIONS)}", f"it is {reduction!r}", "pick one"
-            )
+            allowed = ", ".join(REDUCTIONS)
+            raise refuse("reduction", f"be one of {allowed}", f"it is {reduction!r}", "pick one")
         if not isinstance(self.mass, ClassMass):
             raise refuse(
                 "mass",

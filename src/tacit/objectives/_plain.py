@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -20,6 +20,9 @@ from tacit.objectives._slabs import (
     smoothed,
 )
 from tacit.objectives._softmax import CLASS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["plain_loss", "plain_values"]
 
@@ -41,6 +44,9 @@ def plain_values(scores: Tensor, problem: Problem, belief: Dense | Belief | None
         log_p = None if belief is None else _log_belief(belief, problem, log_q.dtype)
         terms = Terms(log_q, log_belief=log_p, log_mass=log_S)
     values = problem.formula.value(terms)
+    if isinstance(belief, Belief):
+        # Inference says "no label is possible" with minus infinity; a value must not hide it.
+        values = values.masked_fill(terms.log_r.amax(CLASS) == -torch.inf, torch.nan)
     return values if problem.weight is None else values.masked_fill(problem.weight == 0, 0.0)
 
 
@@ -76,8 +82,10 @@ def _attached(log_q: Tensor, problem: Problem) -> Tensor:
         group=None,
     ).log_sum
     ratio = (own - filled(problem.log_weight).unsqueeze(-1) - log_S).exp()
-    attached: Tensor = _JointGradient.apply(log_S + ratio - ratio.detach(), problem.group)
-    return attached
+    attached = log_S + ratio - ratio.detach()
+    if n_processes(problem.group) == 1:
+        return attached
+    return _joint_gradient(attached, problem.group)
 
 
 def _log_belief(belief: Dense, problem: Problem, dtype: torch.dtype) -> Tensor:
@@ -112,3 +120,6 @@ class _JointGradient(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return joint_sum(gradient, ctx.group), None
+
+
+_joint_gradient = cast("Callable[[Tensor, Group], Tensor]", _JointGradient.apply)

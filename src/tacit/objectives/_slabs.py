@@ -114,7 +114,7 @@ def beside(table: Tensor, problem: Problem, slab: Slab, like: Tensor) -> Tensor:
 
 
 def filled(log_weight: Tensor) -> Tensor:
-    """Log of each stratum's weight, with a stand-in for the empty ones, which nothing multiplies."""
+    """Log of each stratum's weight, with a stand-in for the empty ones: nothing multiplies it."""
     return log_weight.masked_fill(log_weight == -torch.inf, 0.0)
 
 
@@ -175,7 +175,7 @@ def add_up(
     The CPU adds q itself, which spares an exponential per number, and falls back to logs where a
     class is so rare that its sum may have lost digits.
     """
-    if fits(scores, strata) and n_strata == 1:
+    if fits(scores, strata, smoothing) and n_strata == 1:
         return add_up_fused(
             scores, are_logits=are_logits, weight=weight, smoothing=smoothing, group=group
         )

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tacit._processes import Group
-    from tacit.beliefs import Belief
 
 __all__ = ["FORMULA", "Clustering", "clustering"]
 

@@ -76,9 +76,7 @@ def _union_nll_gradient(t: Terms) -> Gradient:
 def _baseline(
     name: str, value: Callable[[Terms], Tensor], gradient: Callable[[Terms], Gradient]
 ) -> Formula:
-    return Formula(
-        name, value, gradient, uses_posterior=False, uses_mass=False, collapses=False
-    )
+    return Formula(name, value, gradient, uses_posterior=False, uses_mass=False, collapses=False)
 
 
 SOFT_CROSS_ENTROPY = _baseline(
