@@ -61,14 +61,13 @@ def main() -> None:
     """Resolve the digits, and show it."""
     collection, held_out = load(seed=0)
     n, n_all = len(collection.truth), len(collection.truth) + len(held_out.truth)
-    print(f"Of scikit-learn's {n_all:,} handwritten digits, {n:,} are the collection. Each of these")
-    print("is known only as one of five labels: its own, and four others drawn at random.\n")
+    print(f"{n:,} of scikit-learn's {n_all:,} handwritten digits, each known only as one of")
+    print("five labels: its own, and four others drawn at random.\n")
     resolved = resolve(collection, held_out, RQ(), seed=0, talk=True)
-    print(f"\n{_picture(collection, resolved.posterior)}\n\n{_table(collection, held_out, resolved)}")
-    print(
-        "\nNo label was told. A small network and the candidates taught each other: digits that look"
-        "\nalike should be called alike, and only the true labels let them."
-    )
+    print(f"\n{_picture(collection, resolved.posterior)}\n")
+    print(_table(collection, held_out, resolved))
+    print("\nNo label was told: a small network and the candidates taught each other. Digits that")
+    print("look alike should be called alike, and as a rule only their true labels let them.")
 
 
 def load(seed: int) -> tuple[Digits, Digits]:

@@ -130,7 +130,9 @@ def upstream(value: Tensor) -> Tensor:
 def values_and_gradient(kind: type[Objective], batch: Batch, **extra: Any) -> tuple[Tensor, Tensor]:
     """Per-instance values under the batch's own mass, and the derivative of their sum."""
     settings = {"reduction": "none"} | {
-        name: extra.pop(name) for name in ("mass", "smoothing", "reduction", "by_formula") if name in extra
+        name: extra.pop(name)
+        for name in ("mass", "smoothing", "reduction", "by_formula")
+        if name in extra
     }
     belief = extra.pop("belief", batch.belief)
     objective = kind(**settings, allow_collapse=True)

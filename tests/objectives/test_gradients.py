@@ -179,7 +179,9 @@ def test_memory_layout_does_not_matter(kind, seed):
     batch = draw((2, 3, 4, 5), seed)
     expected = values_and_gradient(kind, batch)
     last = [t.to(memory_format=torch.channels_last) for t in (batch.logits, batch.belief)]
-    assert_close(values_and_gradient(kind, batch._replace(logits=last[0], belief=last[1])), expected)
+    assert_close(
+        values_and_gradient(kind, batch._replace(logits=last[0], belief=last[1])), expected
+    )
 
 
 # Precision

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from torch.testing import assert_close
 import tacit.objectives as objectives
 from tacit.beliefs import Candidates, Categorical
 from tacit.beliefs.pairs import Pairs
-from tacit.evidence import BatchMass, FixedMass, class_mass, evidence, sum_by_class
+from tacit.evidence import BatchMass, FixedMass, class_mass, evidence
 from tacit.objectives import (
     EM,
     QR,
@@ -40,7 +39,6 @@ from tests.objectives.cases import (
     draw,
     pixels,
     raster,
-    run,
     upstream,
     values_and_gradient,
 )
@@ -282,7 +280,9 @@ def test_an_integer_weight_equals_replication(kind, reduction, batch, smoothing)
     copies = torch.arange(len(flat.weight)).repeat_interleave(flat.weight.long())
     loss, gradient = values_and_gradient(kind, flat, weight=flat.weight, **how)
     expected, slope = values_and_gradient(kind, flat.take(copies), **how)
-    assert_close((loss, gradient), (expected, torch.zeros_like(gradient).index_add(0, copies, slope)))
+    assert_close(
+        (loss, gradient), (expected, torch.zeros_like(gradient).index_add(0, copies, slope))
+    )
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
@@ -302,7 +302,10 @@ def test_a_belief_covers_a_raster_pixel_by_pixel(kind, belief, seed):
     batch = draw((N_INSTANCES, N_CLASSES), seed)
     own, how = BELIEFS[belief].build(AS_THEY_ARE), {"smoothing": kind.formula.smoothing}
     expected, slope = values_and_gradient(kind, batch, belief=own, **how)
-    for shape in [torch.Size([1, N_CLASSES, N_INSTANCES]), torch.Size([N_INSTANCES, N_CLASSES, 1, 1])]:
+    for shape in [
+        torch.Size([1, N_CLASSES, N_INSTANCES]),
+        torch.Size([N_INSTANCES, N_CLASSES, 1, 1]),
+    ]:
         image = batch._replace(logits=raster(batch.logits, shape))
         values, gradient = values_and_gradient(kind, image, belief=own, **how)
         assert_close((values.flatten(), pixels(gradient)), (expected, slope))
@@ -514,7 +517,8 @@ def test_rq_under_a_uniform_mass_is_the_union_nll_of_candidate_sets(batch, seed)
     mass = FixedMass.uniform(mask.shape[1])
     given = {"belief": Candidates.from_mask(pixels(mask)), "weight": batch.weight}
     assert_close(
-        values_and_gradient(RQ, batch, mass=mass, **given), values_and_gradient(UnionNLL, batch, **given)
+        values_and_gradient(RQ, batch, mass=mass, **given),
+        values_and_gradient(UnionNLL, batch, **given),
     )
     direct = -(batch.logits.softmax(1) * mask).sum(1).log() * batch.mask
     assert_close(values_and_gradient(UnionNLL, batch, **given)[0], direct)
@@ -571,4 +575,6 @@ def test_a_baseline_takes_no_part_in_the_class_mass(kind, seed):
     batch = draw((5, 4), seed)
     alone, _ = values_and_gradient(kind, batch.take(torch.tensor([0])))
     together, _ = values_and_gradient(kind, batch)
-    assert torch.equal(alone[0].round(decimals=9), together[0].round(decimals=9)) != (kind in COUPLED)
+    assert torch.equal(alone[0].round(decimals=9), together[0].round(decimals=9)) != (
+        kind in COUPLED
+    )

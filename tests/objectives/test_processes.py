@@ -166,7 +166,9 @@ def results(tmp_path_factory):
     return in_two_processes(_work, tmp_path_factory.mktemp("processes"))
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: "-".join(map(str, CASES[number])))
+@pytest.mark.parametrize(
+    "number", range(len(CASES)), ids=lambda number: "-".join(map(str, CASES[number]))
+)
 def test_two_processes_equal_one(results, number):
     case = CASES[number]
     first, second = (result["cases"][number] for result in results)

@@ -112,7 +112,7 @@ def _sums(batch: Batch, formula: Formula, n_strata: int, smoothing: float, group
     n_classes = batch.scores.shape[CLASS]
     like = batch.scores.new_empty((), dtype=compute_dtype(batch.scores))
     n = batch.scores.numel() // n_classes
-    total = like.new_tensor(float(n)) if batch.weight is None else batch.weight.sum()
+    total = like.new_full((), float(n)) if batch.weight is None else batch.weight.sum()
     log_weight = joint_logsumexp(total.log().reshape(1), group)
     return MassSum.of(like.new_zeros((1, n_classes)), log_weight)
 
