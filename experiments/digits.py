@@ -15,11 +15,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from benchmarks.record import circumstances, write
 from tacit import demo
+from tacit.evidence import TrackedMass
 from tacit.objectives import EM, RQ, SoftCrossEntropy, UnionNLL
 
-OBJECTIVES = {"RQ": RQ, "EM": EM, "union NLL": UnionNLL, "soft cross-entropy": SoftCrossEntropy}
+OBJECTIVES = {
+    "RQ": RQ,
+    "EM": EM,
+    "union NLL": UnionNLL,
+    "soft cross-entropy": SoftCrossEntropy,
+    "RQ, tracked mass": lambda: RQ(TrackedMass()),
+    "EM, tracked mass": lambda: EM(TrackedMass()),
+}
 DRAWS = range(5)
 SHOWN = 4
 
@@ -58,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="file to keep the result in")
     options = parser.parse_args()
+    torch.set_num_threads(1)
     draws = [figures(draw) for draw in DRAWS]
     accuracy = {
         name: {

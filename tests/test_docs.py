@@ -1,5 +1,7 @@
 """The code that the documents show runs, and no public name goes without documentation."""
 
+import ast
+import pkgutil
 import re
 import runpy
 from pathlib import Path
@@ -33,6 +35,50 @@ def test_shown_code_runs(page: Path):
 
 def test_quick_start_resolves_the_labels():
     assert run(ROOT / "README.md")["correct"] > 0.95
+
+
+PAPER_TO_CODE = (ROOT / "docs" / "paper-to-code.md").read_text("utf-8")
+PAPER_LABELS = (  # of its equations, all of them
+    *("free_eng", "aux_p", "true_post", "KL_written_out"),
+    *("QR", "pair_posterior", "QR_again", "diverse_clustering"),
+)
+
+
+def named_on(page: str, pattern: str) -> list[str]:
+    """What a page names in code type, each once."""
+    return sorted(set(re.findall(f"`({pattern})`", page)))
+
+
+@pytest.mark.parametrize("name", named_on(PAPER_TO_CODE, r"tacit\.[\w.]+"))
+def test_names_on_paper_to_code_exist(name: str):
+    assert pkgutil.resolve_name(name) is not None
+
+
+@pytest.mark.parametrize("name", named_on(PAPER_TO_CODE, r"tests/[\w/]+\.py::\w+"))
+def test_tests_on_paper_to_code_exist(name: str):
+    path, test = name.split("::")
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("label", PAPER_LABELS)
+def test_labelled_equations_have_function_and_test(label: str):
+    (row,) = re.findall(rf"^\| `eq:{label}` \|.*$", PAPER_TO_CODE, re.MULTILINE)
+    assert "`tacit." in row
+    assert "`tests/" in row or "as for" in row
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_equation_labels_are_those_of_the_paper(page: Path):
+    named = {label.removeprefix("eq:") for label in named_on(page.read_text("utf-8"), r"eq:\w+")}
+    assert named - set(PAPER_LABELS) == set()
+
+
+def test_decisions_are_listed():
+    pages = [page.name for page in (ROOT / "docs" / "decisions").glob("0*.md")]
+    index = (ROOT / "docs" / "decisions" / "index.md").read_text("utf-8")
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert [p for p in pages if f"({p})" not in index or f"decisions/{p}" not in navigation] == []
 
 
 @pytest.fixture

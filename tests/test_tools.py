@@ -1,9 +1,11 @@
 """The project's own scripts do what they are for."""
 
+import json
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,3 +28,54 @@ def test_command_line_refuses_what_it_does_not_know(arguments: list[str]):
         [sys.executable, "-m", "tacit", *arguments], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (2, "usage: python -m tacit demo\n")
+
+
+@pytest.mark.parametrize("written", ["picture", "table"])
+def test_picture_and_table_are_drawn_from_the_record(written: str):
+    tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
+    record = json.loads(tool["RECORD"].read_text("utf-8"))
+    path = tool[written.upper()]
+    assert path.read_text("utf-8") == tool[written](record), "run tools/readme_picture.py"
+    assert path.stat().st_size < 100_000
+
+
+def test_benchmark_page_is_written_from_the_records():
+    tool = runpy.run_path(str(ROOT / "tools" / "benchmark_page.py"))
+    absent = [device for device in tool["DEVICES"] if not tool["record_of"](device).exists()]
+    assert absent == [], "record it with benchmarks/objectives.py --device ... --out ..."
+    assert tool["PAGE"].read_text("utf-8") == tool["page"](), "run tools/benchmark_page.py"
+
+
+@pytest.fixture
+def benchmark_page(tmp_path: Path) -> dict[str, Any]:
+    """The tool, with a record of a CPU alone in a place of its own."""
+    tool = runpy.run_path(str(ROOT / "tools" / "benchmark_page.py"))
+    row = {"ms": 2.0, "ratio": 4.0, "memory": None}
+    record = {
+        **dict.fromkeys(("device", "python", "torch", "commit"), "some"),
+        "threads": 2,
+        "rounds": 9,
+        "validate": False,
+        "missed": ["RQ"],
+        "time_target": 3.5,
+        "memory_target": 2.0,
+        "shapes": {"(2, 3)": {"RQ": row}},
+    }
+    (tmp_path / "objectives-cpu.json").write_text(json.dumps(record))
+    # The functions of the tool look names up in their own module.
+    tool["main"].__globals__.update(ROOT=tmp_path, RECORDS=tmp_path, PAGE=tmp_path / "page.md")
+    return tool
+
+
+def test_absent_record_is_left_out_of_the_page_and_said_so(
+    benchmark_page: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    benchmark_page["main"]()
+    assert capsys.readouterr().err == "objectives-cuda.json is not there: left out\n"
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "## On a CPU" in page
+    assert "## On a GPU" not in page
+
+
+def test_figure_above_the_aim_is_in_bold(benchmark_page: dict[str, Any]):
+    assert "| RQ | 2.000 | **4.00** | – |" in benchmark_page["page"]()

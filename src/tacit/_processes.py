@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-__all__ = ["Group", "joint_logsumexp", "joint_sum", "n_processes"]
+__all__ = ["Group", "joint_logsumexp", "joint_max", "joint_sum", "n_processes"]
 
 Group: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 """Who takes part: a process group, all processes that torch.distributed runs, or this one."""
@@ -28,6 +28,15 @@ def joint_sum(values: Tensor, group: Group) -> Tensor:
     total = values.clone()
     dist.all_reduce(total, group=_resolved(group))
     return total
+
+
+def joint_max(value: Tensor, group: Group) -> Tensor:
+    """Largest value over the processes, the same on each."""
+    if n_processes(group) == 1:
+        return value
+    top = value.clone()
+    dist.all_reduce(top, op=dist.ReduceOp.MAX, group=_resolved(group))
+    return top
 
 
 def joint_logsumexp(log_values: Tensor, group: Group) -> Tensor:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from tacit._processes import Group, joint_logsumexp
+from tacit._processes import Group, joint_logsumexp, n_processes
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
@@ -90,7 +90,14 @@ def sum_by_class(
         index = _stratum_of(strata, log_w)
         sums = _logsumexp_by_stratum((log_q + log_w.unsqueeze(-1)).flatten(0, -2), index, n_strata)
         weights = _logsumexp_by_stratum(log_w.reshape(-1, 1), index, n_strata).squeeze(-1)
-    joint = joint_logsumexp(torch.cat([sums, weights.unsqueeze(-1)], -1), group)
+    return over_processes(MassSum.of(sums, weights), group)
+
+
+def over_processes(own: MassSum, group: Group) -> MassSum:
+    """Add what each process brings to the class mass."""
+    if n_processes(group) == 1:
+        return own
+    joint = joint_logsumexp(torch.cat([own.log_sum, own.log_weight.unsqueeze(-1)], -1), group)
     return MassSum.of(joint[:, :-1], joint[:, -1])
 
 
@@ -179,9 +186,11 @@ class _Remembered(ClassMass):
         self.register_buffer("log_mass", torch.empty(0))
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:
-        stored = state_dict.get(f"{prefix}log_mass")
-        if stored is not None:
-            self.log_mass = torch.empty_like(stored, device=self.log_mass.device)
+        # A buffer takes the size and precision of what is stored, so that a run resumes exactly.
+        for name, buffer in list(self._buffers.items()):
+            stored = state_dict.get(prefix + name)
+            if stored is not None and buffer is not None:
+                setattr(self, name, torch.empty_like(stored, device=buffer.device))
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
@@ -246,10 +255,12 @@ class TrackedMass(_Remembered):
                 "it has seen none",
                 "call the objective in training mode first, or load a state that has",
             )
+        _check_classes(self.log_mass, batch)
         return self.log_mass.clone()
 
     @torch.no_grad()
     def _move(self, batch: MassSum) -> None:
+        _check_classes(self.log_mass, batch)
         batch_mass, log_weight = batch.log_mass, batch.log_weight
         if not self.log_mass.numel():
             self.log_mass = torch.full_like(batch_mass, -torch.inf)
@@ -264,9 +275,8 @@ class TrackedMass(_Remembered):
 
     def _or_uniform(self) -> Tensor:
         """The mass as it is; uniform in strata that have seen nothing."""
-        uniform = -torch.log(torch.tensor(float(self.log_mass.shape[-1])))
         nothing = (self.log_mass == -torch.inf).all(-1, keepdim=True)
-        return torch.where(nothing, uniform.to(self.log_mass), self.log_mass)
+        return self.log_mass.masked_fill(nothing, -math.log(self.log_mass.shape[-1]))
 
     def extra_repr(self) -> str:
         shown = [super().extra_repr(), f"window={self.window}" if self.window else ""]
@@ -307,17 +317,15 @@ class CollectionMass(_Remembered):
             group: The processes that share the collection, each bringing its own part.
         """
         parts = [log_predictions] if isinstance(log_predictions, Tensor) else log_predictions
-        total: Tensor | None = None
+        total: MassSum | None = None
         for part in parts:
             own = sum_by_class(part, group=None) if isinstance(part, Tensor) else part
-            log_sum = torch.cat([own.log_sum, own.log_weight.unsqueeze(-1)], -1)
-            total = log_sum if total is None else torch.logaddexp(total, log_sum)
+            total = own if total is None else _both(total, own)
         if total is None:
             raise refuse(
                 "log_predictions", "hold at least one part", "it is empty", "pass the collection"
             )
-        joint = joint_logsumexp(total, group)
-        self.log_mass = MassSum.of(joint[:, :-1], joint[:, -1]).log_mass
+        self.log_mass = over_processes(total, group).log_mass
         return self
 
     def forward(self, batch: MassSum) -> Tensor:
@@ -328,6 +336,7 @@ class CollectionMass(_Remembered):
                 "it has not seen the collection",
                 "call mass.refresh with the predictions of the whole collection, once an epoch",
             )
+        _check_classes(self.log_mass, batch)
         return self.log_mass.to(batch.log_sum)
 
 
@@ -372,7 +381,26 @@ class FixedMass(ClassMass):
         return cls(torch.ones(n_classes))
 
     def forward(self, batch: MassSum) -> Tensor:
+        _check_classes(self.log_mass, batch)
         return self.log_mass.to(batch.log_sum)
+
+
+def _both(one: MassSum, other: MassSum) -> MassSum:
+    return MassSum.of(
+        torch.logaddexp(one.log_sum, other.log_sum),
+        torch.logaddexp(one.log_weight, other.log_weight),
+    )
+
+
+def _check_classes(log_mass: Tensor, batch: MassSum) -> None:
+    own, given = log_mass.shape[-1], batch.log_sum.shape[-1]
+    if log_mass.numel() and own != given:
+        raise refuse(
+            "mass",
+            f"speak of the prediction's {given} classes",
+            f"it speaks of {own}",
+            "make a new mass for another set of classes",
+        )
 
 
 def _stratum_of(strata: Tensor | None, like: Tensor) -> Tensor:

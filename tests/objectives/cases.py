@@ -1,4 +1,4 @@
-"""What the tests of the objectives share: all objectives, all masses, all beliefs, random batches."""
+"""What the tests of the objectives share: all objectives, masses and beliefs; random batches."""
 
 from __future__ import annotations
 

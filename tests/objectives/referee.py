@@ -7,6 +7,7 @@ f(x + ih) = f(x) + ih f'(x), exact to rounding. Nothing is shared with the packa
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def posterior(prior: Prior, likelihood: NDArray) -> NDArray:
     n, n_classes = likelihood.shape
     marginals = np.zeros(likelihood.shape, likelihood.dtype)
     for labels in product(range(n_classes), repeat=n):
-        share = prior(labels) * np.prod([likelihood[i, labels[i]] for i in range(n)])
+        share = prior(labels) * prod(likelihood[i, labels[i]] for i in range(n))
         for i in range(n):
             marginals[i, labels[i]] += share
     return marginals / marginals.sum(1, keepdims=True)

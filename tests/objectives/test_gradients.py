@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -75,7 +77,7 @@ def test_closed_form_equals_autograd_under_any_mass(kind, mass, seed, n_strata, 
 @every_objective
 def test_closed_form_equals_autograd_beyond_one_slab(kind, seed):
     # 131,072 numbers make a slab; one batch is cut along the first axis, one along the last.
-    for shape in [(9000, 20), (2, 3, 90000)]:
+    for shape in [(7000, 20), (2, 3, 50000)]:
         batch = draw(shape, seed)
         how = {"weight": batch.weight, "reduction": "mean", "smoothing": 1e-3}
         derived = values_and_gradient(kind, batch, by_formula=False, **how)
@@ -294,13 +296,19 @@ def test_extremes_stay_finite_in_single_precision(kind, extreme, seed):
 def test_extremes_with_structured_beliefs_are_finite_or_refused(kind, extreme, belief, seed):
     batch = _extreme((N_INSTANCES, N_CLASSES), extreme, seed)
     own = STRUCTURED[belief].build(AS_THEY_ARE)
-    try:
+    with _refusal_of_a_conflict():
         value, gradient = run(kind(), batch.logits, own)
-    except InvalidInputError as error:
-        assert "`belief` must leave the prediction somewhere to go" in str(error)
-    else:
         assert value.isfinite()
         assert gradient.isfinite().all()
+
+
+@contextmanager
+def _refusal_of_a_conflict():
+    try:
+        yield
+    except InvalidInputError as error:
+        if "`belief` must leave the prediction somewhere to go" not in str(error):
+            raise
 
 
 @every_objective
@@ -317,7 +325,8 @@ def test_a_hard_zero_of_the_belief_moves_nothing_towards_it(kind, seed):
     belief[:, 2] = 0
     _, gradient = values_and_gradient(kind, batch, belief=belief, smoothing=0.0)
     assert gradient.isfinite().all()
-    assert (gradient[:, 2].sum() > 0) | (kind is RQ)
+    if kind is not RQ:  # whose mass pulls at every class
+        assert (gradient[:, 2] > 0).all()
 
 
 # torch.compile

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from tacit.beliefs.pairs import Pairs
 from tacit.evidence import BatchMass, CollectionMass, TrackedMass, class_mass, sum_by_class
-from tacit.objectives import EM, RQ, Clustering, SoftCrossEntropy
+from tacit.objectives import EM, RQ, Clustering, SoftCrossEntropy, rq
 from tests.objectives.cases import COUPLED, draw, upstream
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ SHARES = [slice(0, 6), slice(6, 10)]
 """What each process gets; pairs of neighbours stay together."""
 
 ALL = SoftCrossEntropy, *COUPLED
+UNEVEN = RQ, EM, Clustering
+OWN_STRATA = torch.tensor([0] * 6 + [1] * 4)
+"""The second process has a stratum that the first has not heard of."""
 
 
 class Case(NamedTuple):
@@ -153,8 +156,12 @@ def _work(rows: slice) -> dict[str, Any]:
     }
 
 
-def _work_with_a_vanished_class(rows: slice) -> list[Tensor]:
-    return [kind()(_vanished()[rows], *_belief_for(kind, rows)) for kind in (RQ, EM, Clustering)]
+def _work_on_uneven_shares(rows: slice) -> dict[str, Any]:
+    batch = draw((N, N_CLASSES), 7)
+    return {
+        "vanished": [kind()(_vanished()[rows], *_belief_for(kind, rows)) for kind in UNEVEN],
+        "strata": rq(batch.logits[rows], batch.belief[rows], strata=OWN_STRATA[rows]),
+    }
 
 
 def _belief_for(kind, rows):
@@ -201,9 +208,19 @@ def test_the_mass_of_a_collection_is_that_of_all_processes(results):
         assert_close(result["mass"], expected[0].exp())
 
 
-def test_a_class_may_vanish_from_one_process_alone(tmp_path):
-    results = in_two_processes(_work_with_a_vanished_class, tmp_path)
-    for number, kind in enumerate((RQ, EM, Clustering)):
+@pytest.fixture(scope="module")
+def uneven_results(tmp_path_factory):
+    return in_two_processes(_work_on_uneven_shares, tmp_path_factory.mktemp("processes"))
+
+
+def test_a_class_may_vanish_from_one_process_alone(uneven_results):
+    for number, kind in enumerate(UNEVEN):
         expected = kind()(_vanished(), *_belief_for(kind, slice(None)))
-        for result in results:
-            assert_close(result[number], expected)
+        for result in uneven_results:
+            assert_close(result["vanished"][number], expected)
+
+
+def test_a_stratum_may_be_on_one_process_alone(uneven_results):
+    batch = draw((N, N_CLASSES), 7)
+    expected = rq(batch.logits, batch.belief, strata=OWN_STRATA)
+    assert_close(torch.cat([result["strata"] for result in uneven_results]), expected)

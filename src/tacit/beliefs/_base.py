@@ -82,9 +82,9 @@ class Belief(ABC):
     def device(self) -> torch.device:
         """Where the belief's tensors live."""
 
-    def marginals(self) -> Tensor:
+    def marginals(self, dtype: torch.dtype = torch.float32) -> Tensor:
         """Probability of each instance's label before any evidence, `(instances, class)`."""
-        nothing = torch.zeros(len(self), self.n_classes, device=self.device)
+        nothing = torch.zeros(len(self), self.n_classes, dtype=dtype, device=self.device)
         return self.posterior(nothing).log_marginals.exp()
 
     def updated(self, log_prediction: Tensor) -> Self:
@@ -173,8 +173,8 @@ class Independent(Belief):
         log_joint = self.log_probabilities(log_evidence.dtype) + log_evidence
         return Posterior(*normalised(log_joint))
 
-    def marginals(self) -> Tensor:
-        return self.log_probabilities().exp()
+    def marginals(self, dtype: torch.dtype = torch.float32) -> Tensor:
+        return self.log_probabilities(dtype).exp()
 
 
 def taken(table: Tensor, rows: Rows) -> Tensor:

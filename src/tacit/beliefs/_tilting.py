@@ -57,12 +57,16 @@ def infer_tilted(log_weights: Tensor, present: Tensor, tally: Tally) -> Tallied:
         tally.variance.unsqueeze(-1).to(log_weights),
         (tally.counts > 0).to(log_weights),
     )
-    log_marginals, log_total = _settle(log_weights, bags)
-    # Without evidence all instances are alike, so that one stands for all.
     log_shares = tally.shares.log().clamp(min=LOG_ZERO).to(log_weights).unsqueeze(1)
+    tilt = _balance(log_weights.detach(), bags, torch.zeros_like(bags.counts))
+    possible = _possible(log_weights.detach(), tilt, bags)
+    # An impossible bag never balances, however long: it goes on as one without evidence.
+    log_weights = log_weights.where(possible.view(-1, 1, 1), log_shares)
+    tilt = tilt.where(possible.unsqueeze(-1), 0.0)
+    log_marginals, log_total = _settle(log_weights, bags, tilt)
+    # Without evidence all instances are alike, so that one stands for all, untilted.
     alike = bags._replace(copies=bags.counts.sum(-1).view(-1, 1, 1))
-    _, log_expected = _settle(log_shares, alike)
-    possible = _possible(log_weights, log_marginals.detach().exp(), bags)
+    _, log_expected = _settle(log_shares, alike, torch.zeros_like(tilt))
     return Tallied(log_marginals, (log_total - log_expected).where(possible, LOG_ZERO))
 
 
@@ -99,9 +103,12 @@ class _Bags(NamedTuple):
         return torch.diag_embed(apart.sum(-1)) - apart
 
 
-def _settle(log_weights: Tensor, bags: _Bags) -> tuple[Tensor, Tensor]:
-    """Log r, `(bags, position, class)`, and log Z up to its constant, `(bags,)`."""
-    tilt = _balance(log_weights.detach(), bags, torch.zeros_like(bags.counts))
+def _settle(log_weights: Tensor, bags: _Bags, tilt: Tensor) -> tuple[Tensor, Tensor]:
+    """Sweep from a tilt that balances the log-weights.
+
+    Returns:
+        Log r, `(bags, position, class)`, and log Z up to its constant, `(bags,)`.
+    """
     log_r = _tilted(log_weights, bags, tilt)
     for _ in range(_SWEEPS):
         r = log_r.exp()
@@ -218,12 +225,13 @@ def _fluctuation(r: Tensor, bags: _Bags) -> tuple[Tensor, Tensor]:
     return log_determinant, torch.cholesky_inverse(factor)
 
 
-def _possible(log_weights: Tensor, r: Tensor, bags: _Bags) -> Tensor:
+def _possible(log_weights: Tensor, tilt: Tensor, bags: _Bags) -> Tensor:
     """Whether some labeling with the right counts has a positive weight, `(bags,)`.
 
     If there is none then no expected counts come within 2 of the right ones, by the theorem on
     flows and cuts; if there is one then balancing comes as near as it likes.
     """
     forbidden = (log_weights <= LOG_ZERO / 10) & (bags.copies * bags.occurs.unsqueeze(1) > 0)
+    r = (log_weights + tilt.unsqueeze(1)).softmax(-1)
     short = (bags.counts - (bags.copies * r).sum(1)).abs().sum(-1) >= 1
     return ~(forbidden.any(-1).any(-1) & short & (bags.variance.squeeze(-1) == 0))

@@ -56,6 +56,13 @@ def backward_in_parts(
     """
     if not len(parts):
         raise refuse("parts", "hold at least one part", "it is empty", "skip empty batches")
+    if objective.reduction == "none":
+        raise refuse(
+            "objective",
+            "reduce to one number",
+            'its reduction is "none"',
+            'make it with reduction="mean" or "sum"',
+        )
     devices = sorted({part.device.index or 0 for part in parts if part.device.type == "cuda"})
     states = []
     logits = []

@@ -48,7 +48,7 @@ def _hard_cross_entropy_gradient(t: Terms) -> Gradient:
     """dL/dlog q is -1 at the likeliest class."""
     label = t.log_p.argmax(CLASS, keepdim=True)
     direct = torch.zeros_like(t.log_q).scatter_(CLASS, label, -1.0)
-    return Gradient(-t.log_q.gather(CLASS, label).squeeze(CLASS), direct, None)
+    return Gradient(_hard_cross_entropy(t), direct, None)
 
 
 def _squared_error(t: Terms) -> Tensor:
@@ -62,7 +62,7 @@ def _squared_error_gradient(t: Terms) -> Gradient:
 
 
 def _union_nll(t: Terms) -> Tensor:
-    top = t.log_p.detach().amax(CLASS, keepdim=True)
+    top = t.log_p.amax(CLASS, keepdim=True)
     return -torch.logsumexp(t.log_q + t.log_p - top, CLASS)
 
 
@@ -84,7 +84,7 @@ SOFT_CROSS_ENTROPY = _baseline(
 )
 HARD_CROSS_ENTROPY = _baseline(
     "HardCrossEntropy", _hard_cross_entropy, _hard_cross_entropy_gradient
-)
+)._replace(overlooks=True)
 SQUARED_ERROR = _baseline("SquaredError", _squared_error, _squared_error_gradient)
 UNION_NLL = _baseline("UnionNLL", _union_nll, _union_nll_gradient)
 

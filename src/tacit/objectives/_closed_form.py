@@ -157,7 +157,7 @@ def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tenso
         q = softmax(z) if problem.are_logits else z.exp()
         g = slab.scores(gradient)
         if coupling is not None:
-            g += _through_mass(smoothed(q, eps) if eps else q, coupling, problem, slab)
+            g += _share_of_mass(z, q, problem, slab) * beside(coupling, problem, slab, q)
         if eps:
             g *= q / (q + eps)
         if problem.are_logits:
@@ -167,18 +167,18 @@ def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tenso
     return gradient.to(scores.dtype)
 
 
-def _through_mass(q: Tensor, coupling: Tensor, problem: Problem, slab: Slab) -> Tensor:
-    """(w_i / W) (q_ik / S_k) G_k."""
+def _share_of_mass(z: Tensor, q: Tensor, problem: Problem, slab: Slab) -> Tensor:
+    """(w_i / W) (q_ik / S_k), in logs where a class has all but vanished and 1/S is no number."""
     log_S = problem.log_mass + filled(problem.log_weight).unsqueeze(-1)
     if _representable(log_S):
-        pulled = q * beside(coupling * (-log_S).exp(), problem, slab, q)
+        own = smoothed(q, problem.smoothing) if problem.smoothing else q
+        share = own * beside((-log_S).exp(), problem, slab, q)
     else:
-        pulled = (q.log() - beside(log_S, problem, slab, q)).exp() * beside(
-            coupling, problem, slab, q
-        )
+        log_q = log_prediction_of(z, are_logits=problem.are_logits, smoothing=problem.smoothing)
+        share = (log_q - beside(log_S, problem, slab, q)).exp()
     if problem.weight is None:
-        return pulled
-    return pulled * slab.instances(problem.weight).unsqueeze(CLASS)
+        return share
+    return share * slab.instances(problem.weight).unsqueeze(CLASS)
 
 
 def _representable(log_mass: Tensor) -> bool:

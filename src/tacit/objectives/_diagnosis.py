@@ -14,10 +14,10 @@ from tacit.objectives._plain import plain_values
 from tacit.objectives._softmax import CLASS
 
 if TYPE_CHECKING:
-    from tacit.objectives._border import Batch, Dense
+    from tacit.objectives._border import Batch
     from tacit.objectives._slabs import Problem
 
-__all__ = ["check_strata", "check_weight", "explain"]
+__all__ = ["check_arguments", "check_strata", "check_weight", "explain", "hides_negatives"]
 
 
 def check_weight(weight: Tensor | None) -> None:
@@ -58,12 +58,25 @@ def check_strata(strata: Tensor | None, n_strata: int) -> None:
 def explain(batch: Batch, problem: Problem) -> InvalidInputError:
     """Find the first argument and row that keep the value from being finite."""
     try:
-        _check_presence(batch)
-        _check_scores(batch)
-        _check_belief(batch)
+        check_arguments(batch)
     except InvalidInputError as error:
         return error
     return _conflict(batch, problem)
+
+
+def check_arguments(batch: Batch) -> None:
+    """Look at every number: several passes over the data."""
+    _check_presence(batch)
+    _check_scores(batch)
+    _check_belief(batch)
+
+
+def hides_negatives(batch: Batch) -> bool:
+    """Whether the belief has numbers below zero, which smoothing would lift above it."""
+    if batch.belief is None or isinstance(batch.belief, Belief) or batch.belief.in_logs:
+        return False
+    table = batch.belief.table
+    return table.is_floating_point() and bool((table < 0).any())
 
 
 def _check_presence(batch: Batch) -> None:
@@ -107,24 +120,13 @@ def _conflict(batch: Batch, problem: Problem) -> InvalidInputError:
         values = plain_values(batch.scores, problem, batch.belief)
     wrong = ~values.isfinite()
     first = _first(wrong) if bool(wrong.any()) else "?"
-    if problem.formula.uses_posterior and _has_hard_zeros(batch.belief):
-        fix = "smooth both, as in smoothing=1e-4, or soften the belief"
-    else:
-        fix = "smooth both, as in smoothing=1e-4, or bound the logits"
     return refuse(
         "belief",
         "leave the prediction somewhere to go",
-        f"{problem.formula.name} is not finite at instance {first}: what the belief excludes and "
-        "what the prediction excludes leave it no finite value",
-        fix,
+        f"{problem.formula.name} has no finite value at instance {first}, where one excludes what "
+        "the other insists on",
+        "smooth both, as in smoothing=1e-4, or soften the belief",
     )
-
-
-def _has_hard_zeros(belief: Dense | Belief | None) -> bool:
-    if belief is None or isinstance(belief, Belief):
-        return False
-    floor = -torch.inf if belief.in_logs else 0.0
-    return bool((belief.table == floor).any())
 
 
 def _present(batch: Batch) -> Tensor:

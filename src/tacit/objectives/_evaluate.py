@@ -13,7 +13,13 @@ from tacit.errors import refuse
 from tacit.evidence import MassSum
 from tacit.objectives._border import Batch, Dense, compute_dtype
 from tacit.objectives._closed_form import closed_form
-from tacit.objectives._diagnosis import check_strata, check_weight, explain
+from tacit.objectives._diagnosis import (
+    check_arguments,
+    check_strata,
+    check_weight,
+    explain,
+    hides_negatives,
+)
 from tacit.objectives._plain import plain_loss, plain_values
 from tacit.objectives._slabs import Problem, add_up
 from tacit.objectives._softmax import CLASS
@@ -56,9 +62,11 @@ def evaluate(
     """
     if formula.uses_belief != (batch.belief is not None):
         raise _wrong_belief(formula)
-    if validate:
+    if validate and not _is_running_blind():
         check_weight(batch.weight)
         check_strata(batch.strata, n_strata)
+        if formula.overlooks or (smoothing and hides_negatives(batch)):
+            check_arguments(batch)
     with torch.no_grad():
         sums = _sums(batch, formula, n_strata, smoothing, group)
         log_mass = mass(sums).detach() if formula.uses_mass else sums.log_sum

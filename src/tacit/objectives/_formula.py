@@ -6,7 +6,6 @@ moving the class axis would copy them, or slow every reduction over classes.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.objectives._softmax import CLASS, log_softmax
@@ -27,7 +26,6 @@ class Terms:
         log_belief: Log of p, normalised where a formula's value needs it.
         log_mass: Log of S, broadcastable.
         log_posterior: Log of r where it is known; by default r ∝ p q / S (`eq:true_post`).
-        prediction: q, where it is known.
     """
 
     def __init__(
@@ -37,13 +35,11 @@ class Terms:
         log_belief: Tensor | None,
         log_mass: Tensor,
         log_posterior: Tensor | None = None,
-        prediction: Tensor | None = None,
     ) -> None:
         self.log_q, self._log_p, self.log_S = log_prediction, log_belief, log_mass
-        if log_posterior is not None:
-            self.log_r = log_posterior
-        if prediction is not None:
-            self.q = prediction
+        self._log_r = log_posterior
+        self._q: Tensor | None = None
+        self._r: Tensor | None = None
 
     @property
     def log_p(self) -> Tensor:
@@ -52,20 +48,28 @@ class Terms:
             raise RuntimeError("a formula that uses a belief was called without one")
         return self._log_p
 
-    @cached_property
+    # Kept by hand: the lock in functools.cached_property stops torch.compile.
+
+    @property
     def q(self) -> Tensor:
         """The prediction."""
-        return self.log_q.exp()
+        if self._q is None:
+            self._q = self.log_q.exp()
+        return self._q
 
-    @cached_property
+    @property
     def log_r(self) -> Tensor:
         """Log of the posterior."""
-        return log_softmax(self.log_q + (self.log_p - self.log_S))
+        if self._log_r is None:
+            self._log_r = log_softmax(self.log_q + (self.log_p - self.log_S))
+        return self._log_r
 
-    @cached_property
+    @property
     def r(self) -> Tensor:
         """The posterior."""
-        return self.log_r.exp()
+        if self._r is None:
+            self._r = self.log_r.exp()
+        return self._r
 
 
 class Gradient(NamedTuple):
@@ -93,6 +97,7 @@ class Formula(NamedTuple):
         uses_posterior: Whether it looks at the posterior; if not, p itself must be normalised.
         uses_mass: Whether the class mass couples the instances.
         collapses: Whether it degenerates when no gradient flows through the class mass.
+        overlooks: Whether a wrong number in its arguments can leave its value finite.
         smoothing: What is added to q and p by default.
     """
 
@@ -103,6 +108,7 @@ class Formula(NamedTuple):
     uses_posterior: bool = True
     uses_mass: bool = True
     collapses: bool = True
+    overlooks: bool = False
     smoothing: float = 0.0
 
 

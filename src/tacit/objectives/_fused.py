@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tacit._processes import joint_logsumexp, joint_sum, n_processes
-from tacit.evidence import MassSum
+from tacit._processes import joint_sum, n_processes
+from tacit.evidence import MassSum, over_processes
 from tacit.objectives._softmax import CLASS
 
 if TYPE_CHECKING:
@@ -121,10 +121,7 @@ def add_up_fused(
         P=_ROWS // columns,
         K=columns,
     )
-    if n_processes(group) == 1:
-        return MassSum(log_sum, log_weight, log_mass)
-    joint = joint_logsumexp(torch.cat([log_sum[0], log_weight]), group)
-    return MassSum.of(joint[:-1].unsqueeze(0), joint[-1:])
+    return over_processes(MassSum(log_sum, log_weight, log_mass), group)
 
 
 def fused_closed_form(scores: Tensor, problem: Problem) -> Tensor:

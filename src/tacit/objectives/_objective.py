@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor, nn
 
+from tacit._processes import joint_max
 from tacit.errors import refuse
 from tacit.evidence import BatchMass, ClassMass
 from tacit.objectives._border import read
@@ -54,7 +55,7 @@ def values(
     _check_smoothing(smoothing)
     batch = read(logits, log_prediction, belief, mask=mask, weight=weight, strata=strata)
     fixed = None if log_mass is None else torch.atleast_2d(log_mass.detach())
-    n_strata = _n_strata(strata) if fixed is None else len(fixed)
+    n_strata = _n_strata(strata, group) if fixed is None else len(fixed)
     return evaluate(
         formula,
         batch,
@@ -79,7 +80,8 @@ class Objective(nn.Module):
         reduction: "mean" (weighted by `weight`), "sum" (weighted), or "none" for the bare values.
         group: The processes that share each batch. The loss and its gradient are those of the
             joined batch, given that gradients are averaged over processes, as
-            `DistributedDataParallel` does. `None` keeps to this process.
+            `DistributedDataParallel` does. With reduction "none" the gradient is that of the sum
+            over processes of what each makes of its own values. `None` keeps to this process.
         validate: Whether to look at the value and explain one that is not finite. On a GPU looking
             waits for the value; switched off, such a value is returned as it is.
         by_formula: Whether to use the gradient in closed form; otherwise autograd derives it.
@@ -172,5 +174,7 @@ def _check_smoothing(smoothing: float) -> None:
         raise refuse("smoothing", "be finite and at least 0", f"it is {smoothing}", "try 1e-4")
 
 
-def _n_strata(strata: Tensor | None) -> int:
-    return 1 if strata is None or not strata.numel() else int(strata.max()) + 1
+def _n_strata(strata: Tensor | None, group: Group) -> int:
+    if strata is None or not strata.numel():
+        return 1
+    return int(joint_max(strata.max(), group)) + 1

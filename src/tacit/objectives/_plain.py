@@ -102,7 +102,7 @@ def _structured_terms(log_q: Tensor, log_S: Tensor, problem: Problem, belief: Be
     evidence = _without_absent(log_q - log_S, problem, 0.0)
     rows = evidence.movedim(CLASS, -1)
     log_r = belief.posterior(rows.flatten(0, -2)).log_marginals.view(rows.shape)
-    log_p = belief.marginals().to(log_q.dtype).log().view(rows.shape)
+    log_p = belief.marginals(log_q.dtype).log().view(rows.shape)
     log_r, log_p = (log.movedim(-1, CLASS) for log in (log_r, log_p))
     if problem.smoothing:
         log_r, log_p = (smoothed(log.exp(), problem.smoothing).log() for log in (log_r, log_p))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from tacit._processes import joint_logsumexp
-from tacit.evidence import MassSum, sum_by_class
+from tacit.evidence import MassSum, over_processes, sum_by_class
 from tacit.objectives._border import Dense, compute_dtype
 from tacit.objectives._formula import CLASS, Formula, Terms
 from tacit.objectives._fused import add_up_fused, fits
@@ -180,9 +179,9 @@ def add_up(
             scores, are_logits=are_logits, weight=weight, smoothing=smoothing, group=group
         )
     if scores.device.type == "cpu" and n_strata == 1 and not torch.compiler.is_compiling():
-        linear = _add_up_linear(scores, are_logits, weight, smoothing, group)
+        linear = _add_up_linear(scores, are_logits, weight, smoothing)
         if linear is not None:
-            return linear
+            return over_processes(linear, group)
     z = scores.to(compute_dtype(scores))
     if weight is not None:
         z = z.masked_fill((weight == 0).unsqueeze(CLASS), 0.0)
@@ -191,7 +190,7 @@ def add_up(
 
 
 def _add_up_linear(
-    scores: Tensor, are_logits: bool, weight: Tensor | None, smoothing: float, group: Group
+    scores: Tensor, are_logits: bool, weight: Tensor | None, smoothing: float
 ) -> MassSum | None:
     n_classes = scores.shape[CLASS]
     total = torch.zeros(n_classes, dtype=torch.float64)
@@ -208,6 +207,5 @@ def _add_up_linear(
     total = (total + smoothing * whole) / (1 + n_classes * smoothing)
     if bool((total < 1e-20 * whole).any()):
         return None
-    joint = joint_logsumexp(torch.cat([total, whole.reshape(1)]).log(), group)
-    joint = joint.to(compute_dtype(scores))
-    return MassSum.of(joint[:-1].unsqueeze(0), joint[-1:])
+    dtype = compute_dtype(scores)
+    return MassSum.of(total.log().to(dtype).unsqueeze(0), whole.log().to(dtype).reshape(1))
