@@ -215,8 +215,8 @@ class TrackedMass(_Remembered):
 
     S <- S + rho (S_batch - S), rho = weight of the batch / weight of the window; until the window
     is full, the plain mean of all that was seen. Its value comes from the window, its gradient
-    from the batch: the derivative of log S_l is that of the batch's own mass over S_l. That is no
-    function's derivative; averaged over batches it approaches that of the mass over everything.
+    from the batch: the derivative of log S_l is that of the log of the batch's own mass. That is
+    no function's derivative. It does not weaken as a class shrinks, which keeps classes alive.
 
     In training mode each call moves the mean; in evaluation mode it stands still.
 

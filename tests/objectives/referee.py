@@ -33,7 +33,7 @@ class Referee(NamedTuple):
         n_strata: Number of strata.
         smoothing: Added to q and p.
         mass: S in use, `(strata, class)`, if it is not the batch's own.
-        flows: Whether such an S has the gradient of the batch's own.
+        flows: Whether the log of such an S has the derivative of the log of the batch's own.
         reduction: "mean", "sum" or "none".
     """
 
@@ -88,7 +88,9 @@ class Referee(NamedTuple):
         own = class_mass(q, w, self.strata, self.n_strata)
         if self.mass is None:
             return own
-        return self.mass + 1j * own.imag if self.flows and np.iscomplexobj(q) else self.mass
+        if not (self.flows and np.iscomplexobj(q)):
+            return self.mass
+        return self.mass * (1 + 1j * own.imag / own.real)
 
     def _belief_and_posterior(self, q: NDArray, S: NDArray, w: NDArray) -> tuple[NDArray, NDArray]:
         if self.belief is None:

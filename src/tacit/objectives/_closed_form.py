@@ -168,8 +168,8 @@ def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tenso
 
 
 def _share_of_mass(z: Tensor, q: Tensor, problem: Problem, slab: Slab) -> Tensor:
-    """(w_i / W) (q_ik / S_k), in logs where a class has all but vanished and 1/S is no number."""
-    log_S = problem.log_mass + filled(problem.log_weight).unsqueeze(-1)
+    """(w_i / W) (q_ik / S_k) with the batch's S, in logs where that is too small for 1/S."""
+    log_S = problem.log_batch_mass + filled(problem.log_weight).unsqueeze(-1)
     if _representable(log_S):
         own = smoothed(q, problem.smoothing) if problem.smoothing else q
         share = own * beside((-log_S).exp(), problem, slab, q)

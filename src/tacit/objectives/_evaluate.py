@@ -77,6 +77,7 @@ def evaluate(
         weight=batch.weight,
         strata=batch.strata,
         log_mass=log_mass,
+        log_batch_mass=sums.log_mass,
         log_weight=sums.log_weight,
         flows=flows,
         smoothing=smoothing,

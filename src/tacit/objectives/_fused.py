@@ -222,6 +222,7 @@ def _gradient(scores: Tensor, problem: Problem, upstream: Tensor, coupling: Tens
         scores,
         *_tables(scores, problem),
         problem.log_mass,
+        problem.log_batch_mass,
         problem.log_weight,
         upstream,
         coupling,

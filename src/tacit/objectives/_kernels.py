@@ -487,6 +487,7 @@ def gradient(
     table,
     weight,
     log_mass,
+    log_batch_mass,
     log_weight,
     upstream,
     coupling,
@@ -526,7 +527,8 @@ def gradient(
     drawn = lS
     G = lS * 0.0
     if FLOWS:
-        drawn = lS + tl.load(log_weight).to(tl.float32) * LOG2_E
+        drawn = tl.load(log_batch_mass + label, mask=known, other=0.0)[None, :] * LOG2_E
+        drawn += tl.load(log_weight).to(tl.float32) * LOG2_E
         G = tl.load(coupling + label, mask=known, other=0.0)[None, :]
     for tile in range(program, n_tiles, tl.num_programs(0)):
         outer, first, instance, inside, w = _place(tile, n_inner, weight, WEIGHTED, I)

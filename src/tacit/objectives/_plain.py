@@ -66,11 +66,7 @@ def _without_absent(values: Tensor, problem: Problem, stand_in: float) -> Tensor
 
 
 def _attached(log_q: Tensor, problem: Problem) -> Tensor:
-    """Log of the mass in use, with the gradient of the batch's own share of it.
-
-    The derivative of log S is dS_batch / S: that of the batch's mass where S is the batch's own,
-    and an estimate of the collection's where S is tracked.
-    """
+    """Log of the mass in use, with the derivative of the log of the batch's own."""
     log_S = problem.log_mass
     if not (problem.flows and problem.formula.uses_mass):
         return log_S
@@ -81,7 +77,7 @@ def _attached(log_q: Tensor, problem: Problem) -> Tensor:
         n_strata=len(log_S),
         group=None,
     ).log_sum
-    ratio = (own - filled(problem.log_weight).unsqueeze(-1) - log_S).exp()
+    ratio = (own - filled(problem.log_weight).unsqueeze(-1) - problem.log_batch_mass).exp()
     attached = log_S + ratio - ratio.detach()
     if n_processes(problem.group) == 1:
         return attached

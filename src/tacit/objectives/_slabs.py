@@ -34,6 +34,7 @@ class Problem(NamedTuple):
         weight: Weight of each instance, if any.
         strata: Stratum of each instance, if any.
         log_mass: Log of S in use, `(strata, class)`.
+        log_batch_mass: Log of the batch's own, whose derivative stands for that of S.
         log_weight: Log of the weight of each stratum, `(strata,)`.
         flows: Whether the gradient flows through the batch's share of S.
         smoothing: Added to q and p.
@@ -47,6 +48,7 @@ class Problem(NamedTuple):
     weight: Tensor | None
     strata: Tensor | None
     log_mass: Tensor
+    log_batch_mass: Tensor
     log_weight: Tensor
     flows: bool
     smoothing: float
