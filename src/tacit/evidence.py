@@ -79,15 +79,25 @@ def sum_by_class(
     Returns:
         The sums in logs, over all processes.
     """
+    shape = torch.Size((log_prediction.shape[0], *log_prediction.shape[2:]))
+    _check_per_instance(weight, "weight", shape)
+    _check_per_instance(strata, "strata", shape)
+    if strata is None and n_strata > 1:
+        raise refuse(
+            "strata",
+            f"be given, for {n_strata} strata",
+            "none came",
+            "pass the stratum of each instance",
+        )
     log_q = log_prediction.movedim(1, -1)
     log_w = log_q.new_zeros(log_q.shape[:-1]) if weight is None else weight.to(log_q.dtype).log()
-    if strata is None and n_strata == 1:
+    if strata is None:
         axes = tuple(range(log_w.ndim))
         log_wq = log_q if weight is None else log_q + log_w.unsqueeze(-1)
         sums = log_wq.logsumexp(axes).unsqueeze(0)
         weights = log_w.logsumexp(axes).unsqueeze(0)
     else:
-        index = _stratum_of(strata, log_w)
+        index = strata.reshape(-1).long()
         sums = _logsumexp_by_stratum((log_q + log_w.unsqueeze(-1)).flatten(0, -2), index, n_strata)
         weights = _logsumexp_by_stratum(log_w.reshape(-1, 1), index, n_strata).squeeze(-1)
     return over_processes(MassSum.of(sums, weights), group)
@@ -261,7 +271,10 @@ class TrackedMass(_Remembered):
     @torch.no_grad()
     def _move(self, batch: MassSum) -> None:
         _check_classes(self.log_mass, batch)
-        batch_mass, log_weight = batch.log_mass, batch.log_weight
+        # A batch with a NaN is passed over: its loss is refused, and it must not spoil all others.
+        spoilt = batch.log_mass.isnan().any(-1) | batch.log_weight.isnan()
+        batch_mass = batch.log_mass
+        log_weight = batch.log_weight.masked_fill(spoilt, -torch.inf)
         if not self.log_mass.numel():
             self.log_mass = torch.full_like(batch_mass, -torch.inf)
             self.seen = torch.zeros_like(log_weight)
@@ -320,6 +333,7 @@ class CollectionMass(_Remembered):
         total: MassSum | None = None
         for part in parts:
             own = sum_by_class(part, group=None) if isinstance(part, Tensor) else part
+            self._check_part(own, total)
             total = own if total is None else _both(total, own)
         if total is None:
             raise refuse(
@@ -327,6 +341,23 @@ class CollectionMass(_Remembered):
             )
         self.log_mass = over_processes(total, group).log_mass
         return self
+
+    def _check_part(self, part: MassSum, before: MassSum | None) -> None:
+        n_classes = part.log_sum.shape[-1] if before is None else before.log_sum.shape[-1]
+        if part.log_sum.shape != (self.n_strata, n_classes):
+            raise refuse(
+                "log_predictions",
+                f"speak of {n_classes} classes and {self.n_strata} strata, as does this mass",
+                f"a part speaks of {part.log_sum.shape[-1]} and {len(part.log_sum)}",
+                "with strata pass parts made by sum_by_class(..., n_strata=..., group=None)",
+            )
+        if bool(part.log_mass.isnan().any()):
+            raise refuse(
+                "log_predictions",
+                "be log-probabilities",
+                "a part holds NaN",
+                "look at the features and the learning rate, or leave the instance out by weight=0",
+            )
 
     def forward(self, batch: MassSum) -> Tensor:
         if not self.log_mass.numel():
@@ -403,10 +434,15 @@ def _check_classes(log_mass: Tensor, batch: MassSum) -> None:
         )
 
 
-def _stratum_of(strata: Tensor | None, like: Tensor) -> Tensor:
-    if strata is None:
-        return torch.zeros(like.numel(), dtype=torch.long, device=like.device)
-    return strata.reshape(-1).long()
+def _check_per_instance(values: Tensor | None, argument: str, shape: torch.Size) -> None:
+    """Refuse what would be broadcast, and count for more than its own instance."""
+    if values is not None and values.shape != shape:
+        raise refuse(
+            argument,
+            f"have one entry per instance, shape {tuple(shape)}",
+            f"its shape is {tuple(values.shape)}",
+            "drop the class axis",
+        )
 
 
 def _logsumexp_by_stratum(values: Tensor, strata: Tensor, n_strata: int) -> Tensor:

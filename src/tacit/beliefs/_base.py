@@ -66,7 +66,8 @@ class Belief(ABC):
             log_evidence: Log-likelihood of each class, `(instances, class)`.
 
         Returns:
-            Log marginals per instance and one log-normaliser per group.
+            Log marginals per instance and one log-normaliser per group. Where evidence and belief
+            exclude each other both are minus infinity, for the whole group.
         """
 
     @abstractmethod

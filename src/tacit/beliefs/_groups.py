@@ -96,6 +96,11 @@ class Grouped(Belief):
 
     def posterior(self, log_evidence: Tensor) -> Posterior:
         self._check_evidence(log_evidence)
+        # Its precision is the evidence's: autocast would run the matrix products in half of it.
+        with torch.autocast(self.device.type, enabled=False):
+            return self._posterior(log_evidence)
+
+    def _posterior(self, log_evidence: Tensor) -> Posterior:
         free = self._group_of >= len(self._lengths)
         log_free, log_total = normalised(log_evidence[free])
         log_marginals = torch.zeros_like(log_evidence).index_put((free,), log_free)

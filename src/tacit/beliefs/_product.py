@@ -21,6 +21,14 @@ def product(first: Belief, second: Belief) -> Belief:
     Independent beliefs multiply row by row into a `Categorical`; a structured one receives the
     independent one's log-probabilities as evidence.
     """
+    if not isinstance(second, Belief):
+        raise refuse(
+            "other",
+            "be a belief",
+            f"it is a {type(second).__name__}",
+            "wrap it, as in Categorical(probabilities); a class balance is expanded to a row for "
+            "each instance first",
+        )
     check_same_collection(first, second)
     if not isinstance(second, Independent):
         first, second = second, first

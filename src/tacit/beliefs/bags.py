@@ -210,7 +210,8 @@ class Bags(Grouped):
         log_weights = log_joint - log_scale.unsqueeze(-1)
         log_marginals, log_normaliser = _infer_planned(log_weights, bucket.present, tally, plan)
         log_normaliser = log_normaliser + log_scale.sum(1)
-        possible = log_normaliser > LOG_ZERO / 10
+        # Comparing this way round lets NaN through, so that it is seen.
+        possible = ~(log_normaliser <= LOG_ZERO / 10)
         log_marginals = log_marginals.where(possible.view(-1, 1, 1), LOG_ZERO)
         return normalised(log_marginals)[0], log_normaliser.where(possible, -torch.inf)
 

@@ -69,7 +69,7 @@ def read(
         are_logits=logits is not None,
         belief=_belief(belief, scores, flat, name),
         weight=_flat(_weight(mask, weight, shape, scores), flat),
-        strata=_flat(_per_instance(strata, "strata", shape, scores), flat),
+        strata=_flat(_strata(strata, shape, scores), flat),
         shape=shape,
     )
 
@@ -179,9 +179,31 @@ def _weight(
     return torch.where(mask, weight.detach().to(dtype), 0.0)
 
 
+def _strata(strata: Tensor | None, shape: torch.Size, scores: Tensor) -> Tensor | None:
+    strata = _per_instance(strata, "strata", shape, scores)
+    if strata is None:
+        return None
+    if strata.is_floating_point() or strata.is_complex() or strata.dtype == torch.bool:
+        raise refuse(
+            "strata",
+            "be whole numbers, counted from 0",
+            f"it is {strata.dtype}",
+            "convert it with strata.long()",
+        )
+    # Torch would take numbers of one byte for a mask.
+    return strata.long()
+
+
 def _per_instance(
     values: Tensor | None, argument: str, shape: torch.Size, scores: Tensor
 ) -> Tensor | None:
+    if values is not None and not isinstance(values, Tensor):
+        raise refuse(
+            argument,
+            "be a tensor with one entry per instance",
+            f"it is a {type(values).__name__}",
+            "convert it with torch.as_tensor",
+        )
     if values is not None and values.shape != shape:
         raise refuse(
             argument,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import torch
 from torch import Tensor
@@ -14,10 +14,21 @@ from tacit.objectives._plain import plain_values
 from tacit.objectives._softmax import CLASS
 
 if TYPE_CHECKING:
+    from tacit.evidence import MassSum
     from tacit.objectives._border import Batch
     from tacit.objectives._slabs import Problem
 
-__all__ = ["check_arguments", "check_strata", "check_weight", "explain", "hides_negatives"]
+__all__ = [
+    "check_arguments",
+    "check_normalised",
+    "check_strata",
+    "check_weight",
+    "explain",
+    "hides_negatives",
+]
+
+_SUM_ERROR: Final = 0.05
+"""How far the mean sum of predictions may be off: rounding to bfloat16 passes, logits do not."""
 
 
 def check_weight(weight: Tensor | None) -> None:
@@ -53,6 +64,24 @@ def check_strata(strata: Tensor | None, n_strata: int) -> None:
             f"instance {_first(wrong)} has {strata[wrong][0].item()}",
             "give the class mass its number of strata, as in BatchMass(n_strata=2)",
         )
+
+
+def check_normalised(batch: Batch, sums: MassSum) -> None:
+    """Refuse log-predictions whose class masses do not add up to one.
+
+    The masses are there anyway, so that this takes no pass over the data.
+    """
+    total = sums.log_mass.detach().logsumexp(-1).exp()
+    apart = (total - 1).abs() > _SUM_ERROR
+    if not bool(apart.any()):
+        return
+    _check_scores(batch)
+    raise refuse(
+        "log_prediction",
+        "be log-probabilities, of which each row adds up to 1",
+        f"rows add up to {total[apart][0].item():.4g} on average",
+        "pass a network's raw output as logits",
+    )
 
 
 def explain(batch: Batch, problem: Problem) -> InvalidInputError:

@@ -15,6 +15,7 @@ from tacit.objectives._border import Batch, Dense, compute_dtype
 from tacit.objectives._closed_form import closed_form
 from tacit.objectives._diagnosis import (
     check_arguments,
+    check_normalised,
     check_strata,
     check_weight,
     explain,
@@ -69,6 +70,8 @@ def evaluate(
             check_arguments(batch)
     with torch.no_grad():
         sums = _sums(batch, formula, n_strata, smoothing, group)
+        if validate and formula.uses_mass and not (batch.are_logits or _is_running_blind()):
+            check_normalised(batch, sums)
         log_mass = mass(sums).detach() if formula.uses_mass else sums.log_sum
     problem = Problem(
         formula=formula,

@@ -12,6 +12,7 @@ from tacit.errors import refuse
 from tacit.evidence import BatchMass, ClassMass
 from tacit.objectives._border import read
 from tacit.objectives._evaluate import evaluate
+from tacit.objectives._softmax import CLASS
 
 if TYPE_CHECKING:
     from tacit._processes import Group
@@ -54,8 +55,8 @@ def values(
     """
     _check_smoothing(smoothing)
     batch = read(logits, log_prediction, belief, mask=mask, weight=weight, strata=strata)
-    fixed = None if log_mass is None else torch.atleast_2d(log_mass.detach())
-    n_strata = _n_strata(strata, group) if fixed is None else len(fixed)
+    fixed = None if log_mass is None else _fixed(log_mass, batch.scores.shape[CLASS])
+    n_strata = _n_strata(batch.strata, group) if fixed is None else len(fixed)
     return evaluate(
         formula,
         batch,
@@ -172,6 +173,17 @@ class Objective(nn.Module):
 def _check_smoothing(smoothing: float) -> None:
     if not 0.0 <= smoothing < float("inf"):
         raise refuse("smoothing", "be finite and at least 0", f"it is {smoothing}", "try 1e-4")
+
+
+def _fixed(log_mass: Tensor, n_classes: int) -> Tensor:
+    if log_mass.ndim not in (1, 2) or log_mass.shape[-1] != n_classes:
+        raise refuse(
+            "log_mass",
+            f"have shape (class,) or (strata, class) with {n_classes} classes",
+            f"its shape is {tuple(log_mass.shape)}",
+            "pass the log of one number per class of the prediction",
+        )
+    return log_mass.detach().reshape(-1, n_classes)
 
 
 def _n_strata(strata: Tensor | None, group: Group) -> int:

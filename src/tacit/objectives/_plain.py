@@ -44,7 +44,7 @@ def plain_values(scores: Tensor, problem: Problem, belief: Dense | Belief | None
         log_p = None if belief is None else _log_belief(belief, problem, log_q.dtype)
         terms = Terms(log_q, log_belief=log_p, log_mass=log_S)
     values = problem.formula.value(terms)
-    if isinstance(belief, Belief):
+    if isinstance(belief, Belief) and problem.formula.uses_posterior:
         # Inference says "no label is possible" with minus infinity; a value must not hide it.
         values = values.masked_fill(terms.log_r.amax(CLASS) == -torch.inf, torch.nan)
     return values if problem.weight is None else values.masked_fill(problem.weight == 0, 0.0)
@@ -97,12 +97,17 @@ def _structured_terms(log_q: Tensor, log_S: Tensor, problem: Problem, belief: Be
     """An absent member of a group is one whose features were not seen: no evidence, no loss."""
     evidence = _without_absent(log_q - log_S, problem, 0.0)
     rows = evidence.movedim(CLASS, -1)
-    log_r = belief.posterior(rows.flatten(0, -2)).log_marginals.view(rows.shape)
-    log_p = belief.marginals(log_q.dtype).log().view(rows.shape)
-    log_r, log_p = (log.movedim(-1, CLASS) for log in (log_r, log_p))
+    # Each takes an inference, and no formula looks at both.
+    if problem.formula.uses_posterior:
+        log_known = belief.posterior(rows.flatten(0, -2)).log_marginals
+    else:
+        log_known = belief.marginals(log_q.dtype).log()
+    log_known = log_known.view(rows.shape).movedim(-1, CLASS)
     if problem.smoothing:
-        log_r, log_p = (smoothed(log.exp(), problem.smoothing).log() for log in (log_r, log_p))
-    return Terms(log_q, log_belief=log_p, log_mass=log_S, log_posterior=log_r)
+        log_known = smoothed(log_known.exp(), problem.smoothing).log()
+    if problem.formula.uses_posterior:
+        return Terms(log_q, log_belief=None, log_mass=log_S, log_posterior=log_known)
+    return Terms(log_q, log_belief=log_known, log_mass=log_S)
 
 
 class _JointGradient(torch.autograd.Function):

@@ -145,7 +145,8 @@ def belief_in_logs(belief: Dense, smoothing: float, *, normalise: bool) -> Tenso
     if in_logs:
         p = softmax(p)
     elif smoothing or normalise:
-        p = p / p.sum(CLASS, keepdim=True)
+        # By the sum's size: a row below zero throughout, over its own sum, would pass for a belief.
+        p = p / p.sum(CLASS, keepdim=True).abs()
     return (smoothed(p, smoothing) if smoothing else p).log()
 
 
