@@ -320,6 +320,35 @@ def test_an_empty_collection_is_refused():
         CollectionMass().refresh([])
 
 
+@pytest.mark.parametrize("parts", [[(6, 4), (6, 3)], [(6, 4), (6, 1)]])
+def test_a_collection_of_unequal_classes_is_refused(parts):
+    predictions = [torch.zeros(shape).log_softmax(1) for shape in parts]
+    with pytest.raises(InvalidInputError, match="must speak of 4 classes and 1 strata"):
+        CollectionMass().refresh(predictions)
+
+
+def test_a_collection_without_the_strata_of_its_mass_is_refused(seed):
+    with pytest.raises(InvalidInputError, match="must speak of 4 classes and 2 strata"):
+        CollectionMass(n_strata=2).refresh(rows(6, 4, seed))
+
+
+def test_a_collection_with_nan_is_refused(seed):
+    with pytest.raises(InvalidInputError, match="must be log-probabilities, but a part holds NaN"):
+        CollectionMass().refresh(rows(6, 4, seed) * math.nan)
+
+
+@pytest.mark.parametrize("shape", [(1,), (6, 1), (4,)])
+@pytest.mark.parametrize("argument", ["weight", "strata"])
+def test_what_would_be_broadcast_is_refused(argument, shape, seed):
+    with pytest.raises(InvalidInputError, match=rf"`{argument}` must have one entry per instance"):
+        sum_by_class(rows(6, 4, seed), **{argument: torch.zeros(shape)})
+
+
+def test_strata_are_asked_for_where_there_are_several(seed):
+    with pytest.raises(InvalidInputError, match="`strata` must be given, for 2 strata"):
+        sum_by_class(rows(6, 4, seed), n_strata=2)
+
+
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.inf, math.nan])
 def test_a_fixed_mass_that_is_none_is_refused(wrong):
     with pytest.raises(InvalidInputError, match=rf"`mass` must .* class 1 has {wrong}"):

@@ -363,6 +363,25 @@ def test_wrong_proportions_are_refused(proportions, tolerance, words):
         Bags.from_proportions([[0, 1]], proportions, n_instances=2, tolerance=tolerance)
 
 
+def test_evidence_that_is_nan_shows_in_its_bag():
+    belief = Bags.from_counts([[0, 1], [2, 3]], [[1, 1], [1, 1]], n_instances=4)
+    evidence = torch.zeros(4, 2)
+    evidence[0, 0] = math.nan
+    log_marginals, log_normaliser = belief.posterior(evidence)
+    assert log_marginals[:2].isnan().all()
+    assert log_normaliser.isnan().tolist() == [True, False]
+    assert log_marginals[2:].isfinite().all()
+
+
+def test_autocast_leaves_inference_in_the_precision_of_its_evidence():
+    belief = Bags.from_proportions([range(32)], [[0.2] * 5], n_instances=32, tolerance=0.1)
+    assert not belief.exact.any()
+    evidence = torch.randn(32, 5, generator=torch.Generator().manual_seed(0))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        log_marginals = belief.posterior(evidence).log_marginals
+    assert torch.equal(log_marginals, belief.posterior(evidence).log_marginals)
+
+
 def test_evidence_of_another_class_count_is_refused():
     belief = Bags.from_counts([[0, 1]], [[1, 1]], n_instances=2)
     with pytest.raises(InvalidInputError, match=r"`log_evidence` .*class"):

@@ -121,6 +121,14 @@ def test_hopeless_instance_in_no_group_is_named():
         product.marginals()
 
 
+@pytest.mark.parametrize("other", [torch.ones(3), [0.2, 0.3, 0.5], 2.0])
+def test_what_is_no_belief_is_refused(other):
+    words = r"`other` must be a belief, .* wrap it, as in Categorical"
+    for belief in (Candidates([[0], [1]], n_classes=3), Pairs.equal([[0, 1]], n_classes=3, n_instances=2)):
+        with pytest.raises(InvalidInputError, match=words):
+            belief * other
+
+
 def test_two_structured_beliefs_are_refused():
     pair = {"n_classes": 3, "n_instances": 3}
     with pytest.raises(InvalidInputError, match=r"`other` must be an independent belief .* both"):

@@ -55,6 +55,14 @@ def test_smoothing_hides_no_negative_number(kind):
         kind(smoothing=1e-2)(logits, spoilt(belief, -1e-5))
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 1e-4])
+@every_objective_with_belief
+def test_log_probabilities_are_refused_as_a_tensor_of_probabilities(kind, smoothing):
+    logits, belief = arguments(kind)
+    with refused("belief", "be finite and at least 0", "row 0, class 0 holds -"):
+        kind(smoothing=smoothing)(logits, -1.0 - belief)
+
+
 @pytest.mark.parametrize("value", [math.nan, -0.5])
 def test_a_wrong_number_in_a_raster_of_beliefs_is_refused_by_its_place(value):
     logits, belief = arguments(RQ, IMAGE)
@@ -236,6 +244,24 @@ def test_log_predictions_that_are_no_logs_are_refused(kind):
             kind()(log_prediction=spoilt(logits.log_softmax(1), value), **given)
 
 
+@pytest.mark.parametrize("kind", COUPLED)
+def test_logits_are_refused_as_log_predictions(kind):
+    logits, *belief = arguments(kind)
+    given = {"belief": belief[0]} if belief else {}
+    with refused("log_prediction", "each row adds up to 1", "rows add up to"):
+        kind()(log_prediction=logits + 1, **given)
+
+
+def test_a_refused_batch_leaves_a_tracked_mass_alone():
+    logits, belief = arguments(EM)
+    objective = EM(TrackedMass())
+    objective(logits, belief)
+    before = objective.mass.log_mass.clone()
+    with refused("logits", "be finite"):
+        objective(spoilt(logits, math.nan), belief)
+    assert torch.equal(objective.mass.log_mass, before)
+
+
 # A belief and a prediction that exclude each other
 
 
@@ -265,6 +291,30 @@ def test_a_pair_that_the_prediction_excludes_is_refused(kind):
 
 
 # Mask, weight and strata
+
+
+@every_objective
+def test_a_weight_that_is_no_tensor_is_refused(kind):
+    with refused("weight", "be a tensor with one entry per instance", "it is a list"):
+        kind()(*arguments(kind), weight=[1.0] * 6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bool])
+def test_strata_that_are_no_whole_numbers_are_refused(dtype):
+    with refused("strata", "be whole numbers", str(dtype), "strata.long()"):
+        rq(*arguments(RQ), strata=torch.ones(6, dtype=dtype))
+
+
+def test_strata_may_be_whole_numbers_of_one_byte():
+    strata = torch.tensor([0, 1, 1, 0, 1, 0])
+    narrow = rq(*arguments(RQ), strata=strata.to(torch.uint8))
+    assert torch.equal(narrow, rq(*arguments(RQ), strata=strata))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 5), (1, 1), ()])
+def test_a_log_mass_of_another_shape_is_refused(shape):
+    with refused("log_mass", "(strata, class) with 4 classes", f"its shape is {shape}"):
+        rq(*arguments(RQ), log_mass=torch.zeros(shape))
 
 
 @every_objective

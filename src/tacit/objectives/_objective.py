@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from tacit._processes import joint_max
