@@ -13,13 +13,13 @@ The last line printed is one JSON object.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import gc
 import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ import torch
 from record import circumstances, write
 from torch import Tensor
 from torch.nn import functional
+from torch.profiler import ProfilerActivity, profile
 
 from tacit import objectives
 
@@ -115,7 +116,7 @@ def gpu_seconds(graphs: list[torch.cuda.CUDAGraph], rounds: int) -> float:
     return statistics.median(times)
 
 
-def extra_bytes(step: Step, logits: Tensor, belief: Tensor) -> int | None:
+def extra_bytes(step: Step, logits: Tensor, belief: Tensor) -> int:
     """Peak memory of one pass beyond what was there before it."""
     logits.grad = None
     gc.collect()
@@ -124,28 +125,16 @@ def extra_bytes(step: Step, logits: Tensor, belief: Tensor) -> int | None:
         before = torch.cuda.memory_allocated()
         step(logits, belief).backward()
         return torch.cuda.max_memory_allocated() - before
-    if not _reset_peak():
-        return None
-    before = _status("VmRSS")
-    step(logits, belief).backward()
-    return _status("VmHWM") - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
+        step(logits, belief).backward()
+    return _highest(recorded)
 
 
-def _reset_peak() -> bool:
-    """Give freed memory back to the system and let its high-water mark start anew (Linux)."""
-    try:
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _status(key: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(key + ":"):
-            return int(line.split()[1]) * 1024
-    return 0
+def _highest(recorded: profile) -> int:
+    """Highest sum of what tensors took and gave back, to the byte, whatever the system keeps."""
+    events = [e for e in recorded.profiler.kineto_results.events() if e.name() == "[memory]"]
+    changes = [event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())]
+    return max(accumulate(changes))
 
 
 def measure(shape: tuple[int, ...], device: str, rounds: int, *, validate: bool) -> dict[str, Any]:
@@ -184,8 +173,8 @@ def _add_times(
         row[ratio_key] = _ratio(seconds_of[name], reference)
 
 
-def _ratio(value: float | None, reference: float) -> float | None:
-    return None if value is None else round(value / reference, 3)
+def _ratio(value: float, reference: float) -> float:
+    return round(value / reference, 3)
 
 
 def report(result: dict[str, Any], device: str) -> list[str]:
@@ -194,14 +183,13 @@ def report(result: dict[str, Any], device: str) -> list[str]:
     for shape, rows in result.items():
         print(f"\n{shape} on {device}", file=sys.stderr)
         for name, row in rows.items():
-            memory = "      " if row["memory"] is None else f"{row['memory']:5.2f}x"
             shown = f"{row['ms']:10.3f} ms {row['ratio']:6.2f}x"
             if "eager_ms" in row:
                 shown += f" (eager {row['eager_ms']:7.3f} ms {row['eager_ratio']:5.2f}x)"
-            print(f"  {name:26s} {shown} {memory}", file=sys.stderr)
+            print(f"  {name:26s} {shown} {row['memory']:5.2f}x", file=sys.stderr)
             if name in AIMED_AT and row["ratio"] > TIME_TARGET[device]:
                 missed.append(f"{name} {shape}: {row['ratio']}x the time")
-            if name in AIMED_AT and row["memory"] is not None and row["memory"] > MEMORY_TARGET:
+            if name in AIMED_AT and row["memory"] > MEMORY_TARGET:
                 missed.append(f"{name} {shape}: {row['memory']}x the memory")
     return missed
 

@@ -215,6 +215,16 @@ def test_what_a_tracked_mass_returns_is_not_moved_by_the_next_batch(seed):
     assert torch.equal(first, kept)
 
 
+def test_a_tracked_mass_moves_where_it_lies(seed: int):
+    mass = TrackedMass()
+    mass(sum_by_class(rows(6, 4, seed)))
+    before, places = mass.log_mass.clone(), (mass.log_mass.data_ptr(), mass.seen.data_ptr())
+    used = mass(sum_by_class(rows(6, 4, seed + 1)))
+    assert (mass.log_mass.data_ptr(), mass.seen.data_ptr()) == places
+    assert not torch.equal(mass.log_mass, before)
+    assert used.data_ptr() != places[0], "what a batch used must not move with the next"
+
+
 @pytest.mark.parametrize("kind", [TrackedMass, CollectionMass])
 @pytest.mark.parametrize("n_strata", [1, 2])
 def test_a_state_goes_into_a_fresh_mass(kind, n_strata, seed):

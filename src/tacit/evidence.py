@@ -278,13 +278,15 @@ class TrackedMass(_Remembered):
         if not self.log_mass.numel():
             self.log_mass = torch.full_like(batch_mass, -torch.inf)
             self.seen = torch.zeros_like(log_weight)
+        # From here on in place, so that a captured step goes on moving it when it is replayed.
         weight = log_weight.exp()
         floor = max(2000, 200 * batch_mass.shape[-1])
         window = (4 * weight).clamp(min=floor) if self.window is None else self.window
-        self.seen = torch.minimum(self.seen + weight, torch.as_tensor(window).to(weight))
+        limit = window if isinstance(window, Tensor) else torch.full_like(weight, window)
+        self.seen.copy_(torch.minimum(self.seen + weight, limit))
         rho = (weight / self.seen).clamp(max=1).unsqueeze(-1)
         moved = torch.logaddexp(self.log_mass + (1 - rho).log(), batch_mass + rho.log())
-        self.log_mass = torch.where(weight.unsqueeze(-1) > 0, moved, self._or_uniform())
+        self.log_mass.copy_(torch.where(weight.unsqueeze(-1) > 0, moved, self._or_uniform()))
 
     def _or_uniform(self) -> Tensor:
         """The mass as it is; uniform in strata that have seen nothing."""

@@ -124,7 +124,10 @@ def test_hopeless_instance_in_no_group_is_named():
 @pytest.mark.parametrize("other", [torch.ones(3), [0.2, 0.3, 0.5], 2.0])
 def test_what_is_no_belief_is_refused(other):
     words = r"`other` must be a belief, .* wrap it, as in Categorical"
-    for belief in (Candidates([[0], [1]], n_classes=3), Pairs.equal([[0, 1]], n_classes=3, n_instances=2)):
+    for belief in (
+        Candidates([[0], [1]], n_classes=3),
+        Pairs.equal([[0, 1]], n_classes=3, n_instances=2),
+    ):
         with pytest.raises(InvalidInputError, match=words):
             belief * other
 

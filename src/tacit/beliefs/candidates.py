@@ -147,6 +147,9 @@ class Candidates(Independent):
     def __getitem__(self, rows: Rows) -> Self:
         return self._with_bits(taken(self._bits, rows))
 
+    def rows_at(self, index: Tensor) -> Self:
+        return self._with_bits(self._bits.index_select(0, index))
+
     def __mul__(self, other: Independent) -> Belief:
         return self._shared(other) if isinstance(other, Candidates) else super().__mul__(other)
 

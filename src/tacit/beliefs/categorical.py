@@ -79,8 +79,14 @@ class Categorical(Independent):
         return (table / table.sum(-1, keepdim=True)).log().to(dtype)
 
     def __getitem__(self, rows: Rows) -> Self:
+        return self._with_table(taken(self._table, rows))
+
+    def rows_at(self, index: Tensor) -> Self:
+        return self._with_table(self._table.index_select(0, index))
+
+    def _with_table(self, table: Tensor) -> Self:
         belief = copy.copy(self)
-        belief._table = taken(self._table, rows)
+        belief._table = table
         return belief
 
     def _set(self, values: Tensor, argument: str, *, in_logs: bool, validate: bool) -> None:
