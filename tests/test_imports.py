@@ -28,7 +28,7 @@ LAYERS = (
     ("sources",),
     ("estimator",),
     ("report",),
-    ("raster", "text", "video", "picture"),
+    ("table", "raster", "text", "video", "picture"),
     ("demo",),
     ("cli", "studio"),
     ("__main__",),

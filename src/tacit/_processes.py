@@ -8,7 +8,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-__all__ = ["Group", "joint_logsumexp", "joint_max", "joint_sum", "n_processes"]
+__all__ = [
+    "Group",
+    "joint_logsumexp",
+    "joint_max",
+    "joint_rows",
+    "joint_sum",
+    "n_processes",
+    "process_number",
+]
 
 Group: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 """Who takes part: a process group, all processes that torch.distributed runs, or this one."""
@@ -19,6 +27,11 @@ def n_processes(group: Group) -> int:
     if group is None or not dist.is_available() or not dist.is_initialized():
         return 1
     return dist.get_world_size(_resolved(group))
+
+
+def process_number(group: Group) -> int:
+    """Number of this process among those that take part, from 0."""
+    return dist.get_rank(_resolved(group)) if n_processes(group) > 1 else 0
 
 
 def joint_sum(values: Tensor, group: Group) -> Tensor:
@@ -47,6 +60,20 @@ def joint_logsumexp(log_values: Tensor, group: Group) -> Tensor:
     parts = [torch.empty_like(log_values) for _ in range(size)]
     dist.all_gather(parts, log_values.contiguous(), group=_resolved(group))
     return torch.stack(parts).logsumexp(0)
+
+
+def joint_rows(own: Tensor, n_rows: int) -> Tensor:
+    """All rows of a table of which process k of n holds those from k/n to (k + 1)/n."""
+    n = n_processes("world")
+    if n == 1:
+        return own
+    columns = int(joint_max(torch.tensor(own.shape[1]), "world"))
+    padded = own.new_zeros(-(-n_rows // n), columns)
+    padded[: len(own)] = own
+    parts = [torch.empty_like(padded) for _ in range(n)]
+    dist.all_gather(parts, padded)
+    ends = [n_rows * number // n for number in range(n + 1)]
+    return torch.cat([part[: ends[k + 1] - ends[k]] for k, part in enumerate(parts)])
 
 
 def _resolved(group: Group) -> dist.ProcessGroup | None:

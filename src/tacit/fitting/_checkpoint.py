@@ -1,0 +1,152 @@
+"""Checkpoints: one file, written whole or not at all, without pickle.
+
+A state is a tree of dictionaries, lists, numbers, texts and tensors. The tensors go into the body
+of a safetensors file and the rest, as JSON, into its header.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from torch import Tensor
+
+from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["CheckpointError", "load_state", "save_state", "write_atomically"]
+
+VERSION: Final = 1
+_TENSOR: Final = "$tensor"
+
+
+class CheckpointError(TacitError):
+    """A stored state cannot be written, read, or used for what is asked."""
+
+
+def save_state(path: Path, state: dict[str, Any], *, kind: str) -> None:
+    """Store a state; whatever happens, the file is either the old or the new one.
+
+    Args:
+        path: The file.
+        state: A tree of dictionaries, lists, numbers, texts and tensors.
+        kind: What it is a state of, checked when it is read.
+    """
+    from safetensors.torch import save
+
+    tensors: dict[str, Tensor] = {}
+    skeleton = _without_tensors(state, "", tensors)
+    header = {"tacit": json.dumps({"version": VERSION, "kind": kind, "state": skeleton})}
+    body = save({name: tensor.contiguous() for name, tensor in tensors.items()}, metadata=header)
+    write_atomically(path, lambda file: file.write(body))
+
+
+def load_state(path: Path, *, kind: str) -> dict[str, Any]:
+    """Read a state that `save_state` has stored, onto the CPU.
+
+    Args:
+        path: The file.
+        kind: What it must be a state of.
+
+    Raises:
+        CheckpointError: If the file is missing, truncated, tampered with, of another kind, or from
+            a newer version.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = json.loads((file.metadata() or {}).get("tacit", "null"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise CheckpointError(f"'{path}' is not there; look for a misspelt name.") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(
+            f"'{path}' cannot be read ({error}); it is truncated or no file of tacit's: go back to "
+            "a copy, or train again."
+        ) from error
+    _check_header(path, stored, kind)
+    try:
+        state: dict[str, Any] = _with_tensors(stored["state"], tensors)
+    except KeyError as error:
+        raise CheckpointError(
+            f"'{path}' lacks the tensor {error}; it was changed: go back to a copy, or train again."
+        ) from error
+    return state
+
+
+def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
+    """Write a file beside its place and move it there when it is whole and on the disk.
+
+    Args:
+        path: The file.
+        write: Writes to the open binary file that it is given.
+
+    Raises:
+        CheckpointError: If the folder cannot be written to, or the disk is full.
+    """
+    partial = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".partial", delete=False
+        ) as file:
+            partial = Path(file.name)
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException as error:
+        if partial is not None and partial.exists():
+            partial.unlink()
+        if isinstance(error, OSError):
+            raise CheckpointError(
+                f"'{path}' cannot be written ({error.strerror or error}); what was there before is "
+                "untouched: make room or choose another folder."
+            ) from error
+        raise
+
+
+def _check_header(path: Path, stored: Any, kind: str) -> None:
+    if not isinstance(stored, dict) or not isinstance(stored.get("state"), dict):
+        raise CheckpointError(f"'{path}' was not written by tacit; pass a file that was.")
+    if stored.get("version") != VERSION:
+        raise CheckpointError(
+            f"'{path}' has version {stored.get('version')} and this tacit reads {VERSION}; "
+            "use the tacit that wrote it."
+        )
+    if stored.get("kind") != kind:
+        raise CheckpointError(
+            f"'{path}' holds a {stored.get('kind')} where a {kind} was expected; pass another file."
+        )
+
+
+def _without_tensors(tree: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    if isinstance(tree, Tensor):
+        tensors[name] = tree.detach().cpu().clone()
+        return {_TENSOR: name}
+    if isinstance(tree, dict):
+        # Names of keys may be numbers, as in an optimizer's state: kept beside the value.
+        return {
+            "$items": [
+                [key, _without_tensors(value, f"{name}/{key}", tensors)]
+                for key, value in tree.items()
+            ]
+        }
+    if isinstance(tree, list | tuple):
+        return [_without_tensors(value, f"{name}/{i}", tensors) for i, value in enumerate(tree)]
+    return tree
+
+
+def _with_tensors(tree: Any, tensors: dict[str, Tensor]) -> Any:
+    if isinstance(tree, dict):
+        if _TENSOR in tree:
+            return tensors[tree[_TENSOR]]
+        return {key: _with_tensors(value, tensors) for key, value in tree["$items"]}
+    if isinstance(tree, list):
+        return [_with_tensors(value, tensors) for value in tree]
+    return tree

@@ -1,0 +1,287 @@
+"""The loop: plans, batches, steps, looks and checkpoints, for one run or several at once."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from tacit._processes import n_processes, process_number
+from tacit.beliefs import Independent
+from tacit.errors import refuse
+from tacit.fitting._checkpoint import CheckpointError, load_state, save_state
+from tacit.fitting._collection import features_at
+from tacit.fitting._feed import Batch, Feed, device_of
+from tacit.fitting._log import Log
+from tacit.fitting._rows import groups_of, mixed, share_of
+from tacit.fitting._run import Plan, Run
+from tacit.fitting._settings import Execution
+from tacit.fitting._signals import Asked, held_back
+from tacit.fitting._step import Captured, train_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from tacit.fitting._collection import Collection
+    from tacit.fitting._record import Record
+
+__all__ = ["CHECKPOINT", "METRICS", "Fitted", "Progress", "fit"]
+
+CHECKPOINT = "checkpoint.safetensors"
+METRICS = "metrics.jsonl"
+
+
+class Fitted(NamedTuple):
+    """What a run came to.
+
+    Attributes:
+        network: In its best state by held-out evidence, or its last where nothing was held out.
+        history: A record for each epoch.
+        best_epoch: The epoch that the network is from.
+        held_out_evidence: Its held-out evidence, if any.
+        ended: Why the run ended: "all epochs", "no better for long" or "collapsed".
+    """
+
+    network: nn.Module
+    history: list[Record]
+    best_epoch: int
+    held_out_evidence: float | None
+    ended: str
+
+
+class Progress(NamedTuple):
+    """How far the runs are, told after each step.
+
+    Attributes:
+        done: Epochs done by the run that is furthest behind, with the part of the present one.
+        epochs: Epochs that there are at the most.
+        record: The record of an epoch that has just ended, if one has.
+    """
+
+    done: float
+    epochs: int
+    record: Record | None
+
+
+def fit(
+    plans: Sequence[Plan],
+    collection: Collection,
+    *,
+    execution: Execution | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> list[Fitted]:
+    """Train one predictor, or several at once.
+
+    Each run gives what it would give alone. All that is random is a function of a run's seed, the
+    epoch and the step, so that a run which was killed and resumed ends with the same weights; on
+    the CPU to the bit, given the same number of threads. Under `torch.distributed` each process
+    takes a part of every batch, and all end with the same weights.
+
+    Args:
+        plans: What to train; the runs are independent of each other.
+        collection: What to learn from.
+        execution: Where and how.
+        folder: Where the metrics (JSON lines) and the checkpoint go; `None` keeps nothing.
+        resume: Whether to go on from the folder's checkpoint, if there is one.
+        watch: Told of the progress after each step.
+
+    Returns:
+        What each run came to, in order.
+
+    Raises:
+        DivergedError: If a loss is no finite number any more.
+        CheckpointError: If a checkpoint cannot be written, read, or belongs to other data or
+            settings.
+        KeyboardInterrupt: If interrupted; the checkpoint is written first.
+    """
+    if not len(plans):
+        raise refuse("plans", "hold at least one run", "it is empty", "pass one")
+    engine = _Engine(plans, collection, execution or Execution(), folder, watch)
+    with ExitStack() as stack:
+        devices = [engine.device] if engine.device.type == "cuda" else []
+        stack.enter_context(torch.random.fork_rng(devices=devices))
+        asked = stack.enter_context(held_back())
+        if resume and folder is not None and (folder / CHECKPOINT).exists():
+            engine.load(folder / CHECKPOINT)
+        engine.run_all(asked)
+    return [
+        Fitted(
+            network=run.result(),
+            history=run.history,
+            best_epoch=run.best_epoch if run.best_state is not None else run.epoch,
+            held_out_evidence=run.best_score if run.best_state is not None else None,
+            ended=run.ended,
+        )
+        for run in engine.runs
+    ]
+
+
+class _Engine:
+    """Runs that step together, and where in an epoch they are."""
+
+    def __init__(
+        self,
+        plans: Sequence[Plan],
+        collection: Collection,
+        execution: Execution,
+        folder: Path | None,
+        watch: Callable[[Progress], None] | None,
+    ) -> None:
+        self.device = _numbered(device_of(execution.device))
+        self.execution, self.watch = execution, watch
+        self.runs = [
+            Run(plan, collection, number=number, execution=execution, device=self.device)
+            for number, plan in enumerate(plans)
+        ]
+        self.position = 0  # steps of the present epoch that are made
+        self._groups = groups_of(collection.belief)
+        self._feed = Feed(collection, self.device, execution)
+        self._captured = Captured(self._feed, execution) if self._can_capture() else None
+        self._folder = folder if process_number("world") == 0 else None
+        self._log = Log(self._folder / METRICS) if self._folder is not None else None
+        self._fingerprint = _fingerprint(plans, collection)
+        self._saved_at = time.monotonic()
+
+    def run_all(self, asked: Asked) -> None:
+        """Epoch after epoch, until every run has ended."""
+        if self._log is not None:
+            self._log.start(record for run in self.runs for record in run.history)
+        while active := [run for run in self.runs if not run.ended]:
+            self._train(active, asked)
+            for run in active:
+                record = run.finish_epoch()
+                if self._log is not None:
+                    self._log.add(record)
+                self._tell(0.0, record)
+            self.position = 0
+            self._after_step(asked)
+        self._save()
+
+    def _train(self, active: list[Run], asked: Asked) -> None:
+        """The steps of one epoch that are still to be made."""
+        epochs = [run.plan_epoch() for run in active]
+        n_steps = max(map(len, epochs))
+        steps = [
+            [
+                (run, epoch[step])
+                for run, epoch in zip(active, epochs, strict=True)
+                if step < len(epoch)
+            ]
+            for step in range(self.position, n_steps)
+        ]
+        for run in active:
+            run.network.train()
+        for step, batches in zip(steps, self._fed(steps), strict=True):
+            runs = [run for run, _ in step]
+            for run in runs:
+                run.set_rate(self.position / n_steps)
+            torch.manual_seed(
+                mixed(runs[0].settings.seed, runs[0].epoch, self.position, process_number("world"))
+            )
+            if self._captured is not None:
+                self._captured(runs, [rows.to(self.device) for _, rows in step])
+            else:
+                train_step(runs, batches, self.execution)
+            for run in runs:
+                run.n_steps += 1
+            self.position += 1
+            self._tell(self.position / n_steps)
+            if self.position < n_steps:
+                self._after_step(asked)
+
+    def _fed(self, steps: list[list[tuple[Run, Tensor]]]) -> Iterator[list[Batch]]:
+        """The batches of each step; none where a captured step takes its rows itself."""
+        if self._captured is not None:
+            return iter([[] for _ in steps])
+        shares = ([self._own_share(rows) for _, rows in step] for step in steps)
+        return self._feed.stream(shares)
+
+    def _own_share(self, rows: Tensor) -> tuple[Tensor, bool]:
+        """What this process takes of a batch, and whether that counts.
+
+        A process whose share is empty takes a group that does not count, so that all processes
+        meet in the sums of the objective.
+        """
+        own = share_of(rows, self._groups, process_number("world"), n_processes("world"))
+        if len(own):
+            return own, True
+        first = (
+            rows[:1] if self._groups is None else rows[self._groups[rows] == self._groups[rows[0]]]
+        )
+        return first, False
+
+    def _after_step(self, asked: Asked) -> None:
+        is_due = time.monotonic() - self._saved_at >= self.execution.checkpoint_every
+        if is_due or asked.signal is not None:
+            self._save()
+        asked.obey()
+
+    def _tell(self, part: float, record: Record | None = None) -> None:
+        if self.watch is None:
+            return
+        running = [run for run in self.runs if not run.ended]
+        epochs = max(run.settings.epochs for run in self.runs)
+        done = min((run.epoch for run in running), default=epochs) + part
+        self.watch(Progress(done, epochs, record))
+
+    def _save(self) -> None:
+        if self._folder is not None:
+            state = {
+                "fingerprint": self._fingerprint,
+                "position": self.position,
+                "runs": [run.state() for run in self.runs],
+            }
+            save_state(self._folder / CHECKPOINT, state, kind="run")
+        self._saved_at = time.monotonic()
+
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint of the same plans and data."""
+        state = load_state(path, kind="run")
+        for what, own in self._fingerprint.items():
+            if state["fingerprint"].get(what) != own:
+                raise CheckpointError(
+                    f"'{path}' belongs to a run with other {what}; resume with those it was "
+                    "started with, or start anew in another folder."
+                )
+        self.position = state["position"]
+        for run, stored in zip(self.runs, state["runs"], strict=True):
+            run.load(stored)
+
+    def _can_capture(self) -> bool:
+        execution = self.execution
+        return (
+            execution.cuda_graph
+            and self.device.type == "cuda"
+            and self._feed.held
+            and isinstance(self._feed.belief, Independent)
+            and n_processes("world") == 1
+        )
+
+
+def _numbered(device: torch.device) -> torch.device:
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return device
+
+
+def _fingerprint(plans: Sequence[Plan], collection: Collection) -> dict[str, Any]:
+    """What must be the same when a run is resumed."""
+    rows = torch.linspace(0, len(collection) - 1, min(len(collection), 64)).long()
+    shown = features_at(collection.features, rows).cpu()
+    shown = shown.to_dense() if shown.is_sparse else shown
+    digest = hashlib.sha256(shown.contiguous().numpy().tobytes()).hexdigest()[:16]
+    belief = collection.belief
+    return {
+        "settings": [asdict(plan.settings) for plan in plans],
+        "objectives": [f"{type(p.objective).__name__}({p.objective.extra_repr()})" for p in plans],
+        "features": [list(collection.features.shape), digest],
+        "beliefs": [type(belief).__name__, len(belief), belief.n_classes, belief.n_groups],
+    }

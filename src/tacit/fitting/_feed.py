@@ -1,0 +1,150 @@
+"""How instances reach the device: held there, or streamed batch by batch."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tacit.beliefs import Independent
+from tacit.fitting._collection import Features, features_at, is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tacit.beliefs import Belief
+    from tacit.fitting._collection import Collection
+    from tacit.fitting._settings import Execution
+
+__all__ = ["Batch", "Feed", "device_of", "fits"]
+
+_AHEAD = 2
+"""Batches that are read while the device works."""
+
+
+class Batch(NamedTuple):
+    """Some instances on the device.
+
+    Attributes:
+        features: `(N, ...)`.
+        belief: About these instances.
+        weight: Their weights, if any.
+        strata: Their strata, if any.
+    """
+
+    features: Tensor
+    belief: Belief
+    weight: Tensor | None
+    strata: Tensor | None
+
+
+class Feed:
+    """A collection, and where its parts lie.
+
+    Args:
+        collection: What to learn from.
+        device: Where to learn.
+        execution: Whether to hold or to stream.
+    """
+
+    def __init__(self, collection: Collection, device: torch.device, execution: Execution) -> None:
+        self.device = device
+        self.held = execution.hold != "no" and (
+            execution.hold == "yes" or fits(collection.features, device)
+        )
+        self.features: Features = collection.features
+        self.belief, self.weight, self.strata = (
+            collection.belief,
+            collection.weight,
+            collection.strata,
+        )
+        if self.held:
+            self.features = _on_device(collection.features, device, execution.channels_last)
+            self.belief = self.belief.to(device)
+            self.weight = None if self.weight is None else self.weight.to(device)
+            self.strata = None if self.strata is None else self.strata.to(device)
+        self._channels_last = execution.channels_last
+
+    def batch(self, rows: Tensor) -> Batch:
+        """Some instances; rows on the device where the features are held, else on the host."""
+        features = features_at(self.features, rows)
+        belief = (
+            self.belief.rows_at(rows) if isinstance(self.belief, Independent) else self.belief[rows]
+        )
+        weight = None if self.weight is None else self.weight[rows]
+        strata = None if self.strata is None else self.strata[rows]
+        if self.held:
+            return Batch(features, belief, weight, strata)
+        return Batch(
+            self._moved(features),
+            belief.to(self.device),
+            None if weight is None else weight.to(self.device),
+            None if strata is None else strata.to(self.device),
+        )
+
+    def stream(self, plan: Iterable[Sequence[tuple[Tensor, bool]]]) -> Iterator[list[Batch]]:
+        """The batches of several runs, step by step; read ahead by a thread when not held.
+
+        Args:
+            plan: For each step the rows of each run, and whether they count.
+        """
+        steps = iter(plan)
+        if self.held:
+            yield from map(self._read, steps)
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="tacit-feed") as reader:
+            waiting = [reader.submit(self._read, step) for step in islice(steps, _AHEAD)]
+            while waiting:
+                ready = waiting.pop(0).result()
+                if (following := next(steps, None)) is not None:
+                    waiting.append(reader.submit(self._read, following))
+                yield ready
+
+    def _read(self, step: Sequence[tuple[Tensor, bool]]) -> list[Batch]:
+        ready = []
+        for rows, counts in step:
+            batch = self.batch(rows.to(self.device) if self.held else rows)
+            if not counts:
+                nothing = torch.zeros(len(rows), device=self.device)
+                batch = batch._replace(weight=nothing)
+            ready.append(batch)
+        return ready
+
+    def _moved(self, features: Tensor) -> Tensor:
+        if self.device.type == "cuda" and not features.is_sparse:
+            features = features.pin_memory()
+        moved = features.to(self.device, non_blocking=True)
+        if self._channels_last and moved.ndim == 4:
+            moved = moved.contiguous(memory_format=torch.channels_last)
+        return moved
+
+
+def device_of(name: str) -> torch.device:
+    """The device that "auto" or a name stands for."""
+    if name != "auto":
+        return torch.device(name)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def fits(features: Features, device: torch.device) -> bool:
+    """Whether features may be held on a device: they take at most half of what is free there.
+
+    On the CPU what is in memory is held, and what is a file stays one.
+    """
+    if is_sparse(features):
+        return False
+    if device.type != "cuda":
+        return isinstance(features, Tensor) or not hasattr(features, "filename")
+    free, _ = torch.cuda.mem_get_info(device)
+    return bool(features.nbytes <= free / 2)
+
+
+def _on_device(features: Features, device: torch.device, channels_last: bool) -> Tensor:
+    tensor = features if isinstance(features, Tensor) else torch.as_tensor(features)
+    tensor = tensor.to(device)
+    if channels_last and tensor.ndim == 4:
+        tensor = tensor.contiguous(memory_format=torch.channels_last)
+    return tensor

@@ -1,0 +1,113 @@
+"""What a predictor says of a collection, and what its beliefs become: q, S and r."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from tacit._processes import joint_rows, n_processes, process_number
+from tacit.beliefs import Independent
+from tacit.errors import refuse
+from tacit.evidence import evidence
+from tacit.fitting._collection import Features, features_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.beliefs import Belief
+
+__all__ = ["perceive", "posterior"]
+
+_ROWS = 1 << 18
+"""Rows whose posterior is inferred at a time, where rows stand alone."""
+
+
+@torch.no_grad()
+def perceive(
+    network: nn.Module,
+    features: Features,
+    *,
+    rows: Tensor | None = None,
+    batch_size: int = 1024,
+    autocast: bool = False,
+    watch: Callable[[int], None] | None = None,
+) -> Tensor:
+    """Log of the prediction q, batch by batch, in evaluation mode.
+
+    Where several processes train together each takes a share, and all get the whole.
+
+    Args:
+        network: Gives logits `(N, class)`.
+        features: `(instances, ...)`, in any form that a `Collection` takes.
+        rows: Which instances; all by default.
+        batch_size: Instances at a time.
+        autocast: Whether the network computes in bfloat16.
+        watch: Told after each batch how many instances are done.
+
+    Returns:
+        `(instances, class)`, float32 or better, on the CPU.
+    """
+    n_instances = int(features.shape[0]) if rows is None else len(rows)
+    device = _device(network)
+    was_training = network.training
+    network.eval()
+    start, end = _own_part(n_instances)
+    log_q: Tensor | None = None
+    for first in range(start, end, batch_size):
+        last = min(first + batch_size, end)
+        part = torch.arange(first, last) if rows is None else rows[first:last]
+        given = features_at(features, part).to(device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
+            logits = network(given)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        own = logits.log_softmax(1).cpu()
+        if log_q is None:
+            log_q = own.new_empty((end - start, *own.shape[1:]))
+        log_q[first - start : last - start] = own
+        if watch is not None:
+            watch(last)
+    network.train(was_training)
+    if log_q is None:
+        log_q = torch.empty(0, 0)
+    return joint_rows(log_q, n_instances)
+
+
+def posterior(
+    log_prediction: Tensor, belief: Belief, *, log_mass: Tensor, tempering: float = 1.0
+) -> Tensor:
+    """Log of r ∝ p (q / S)^β, the belief updated by tempered evidence.
+
+    Args:
+        log_prediction: Log of q, `(instances, class)`.
+        belief: p.
+        log_mass: Log of S, of the collection that the predictor was fitted to.
+        tempering: β, what the evidence is multiplied by before the belief sees it. Below 1 for
+            predictions that are too sure of themselves or correlated.
+
+    Returns:
+        Log marginals, `(instances, class)`.
+    """
+    if not 0 <= tempering < float("inf"):
+        raise refuse("tempering", "be finite and at least 0", f"it is {tempering}", "try 0.5")
+
+    def updated(log_q: Tensor, p: Belief) -> Tensor:
+        return p.posterior(tempering * evidence(log_q, log_mass=log_mass)).log_marginals
+
+    if not isinstance(belief, Independent) or len(belief) <= _ROWS:
+        return updated(log_prediction, belief)
+    log_r = torch.empty_like(log_prediction)
+    for start in range(0, len(belief), _ROWS):
+        part = slice(start, start + _ROWS)
+        log_r[part] = updated(log_prediction[part], belief[part])
+    return log_r
+
+
+def _own_part(n_instances: int) -> tuple[int, int]:
+    number, n = process_number("world"), n_processes("world")
+    return n_instances * number // n, n_instances * (number + 1) // n
+
+
+def _device(network: nn.Module) -> torch.device:
+    return next((p.device for p in network.parameters()), torch.device("cpu"))

@@ -1,0 +1,141 @@
+"""What a run is asked to do, and what it may use for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
+
+from tacit.errors import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+from typing import Literal
+
+__all__ = ["Execution", "Settings"]
+
+Schedule = Literal["constant", "plateau", "cosine"]
+Optimizer = Literal["adam", "adamw", "sgd"]
+OnCollapse = Literal["warn", "stop", "restore", "restart"]
+Augment = Literal["none", "shift"]
+Hold = Literal["auto", "yes", "no"]
+Together = Literal["auto", "yes", "no"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a predictor learns: all that decides the result, apart from data and objective.
+
+    Attributes:
+        epochs: Passes over the collection, at the most.
+        batch_size: Instances in a batch; groups stay whole.
+        learning_rate: Step of the optimizer at its highest.
+        optimizer: "adam", "adamw" or "sgd" (with momentum 0.9).
+        weight_decay: Decay of the weights, as the optimizer understands it.
+        schedule: "constant"; "cosine", down to zero at the last epoch; or "plateau", halved
+            when the held-out evidence has not risen for a third of `patience` epochs.
+        warm_up: Epochs of soft cross-entropy against the belief's marginals before the objective.
+        held_out: Share of the instances, in whole groups, that is kept out of training to judge it
+            by held-out evidence: early stopping, the best state and the plateau need it. At most
+            20,000 instances; 0 trains on all for all epochs.
+        patience: Epochs without better held-out evidence before a run stops; 0 is never.
+        augment: "none", or "shift": images are moved by up to a sixteenth of their side, and at
+            least a pixel, each time they are seen.
+        on_collapse: What to do when a run degenerates: "warn"; "stop"; "restore", which stops and
+            goes back to the best state; "restart", from the start with a longer warm-up, twice at
+            the most.
+        seed: Seed of the first weights, the split, the order and everything else that is random.
+    """
+
+    epochs: int = 50
+    batch_size: int = 128
+    learning_rate: float = 3e-3
+    optimizer: Optimizer = "adam"
+    weight_decay: float = 0.0
+    schedule: Schedule = "cosine"
+    warm_up: int = 0
+    held_out: float = 0.1
+    patience: int = 10
+    augment: Augment = "none"
+    on_collapse: OnCollapse = "warn"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_types(self)
+        for name, low in {
+            "epochs": 1,
+            "batch_size": 1,
+            "warm_up": 0,
+            "patience": 0,
+            "seed": 0,
+        }.items():
+            _check_range(name, getattr(self, name), low, math.inf)
+        _check_range("learning_rate", self.learning_rate, 0.0, math.inf, open_below=True)
+        _check_range("weight_decay", self.weight_decay, 0.0, math.inf)
+        _check_range("held_out", self.held_out, 0.0, 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """Where and how a run is carried out: nothing here is meant to change the result.
+
+    Attributes:
+        device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", ...
+        hold: Whether features are held on the device: "auto" holds them where they take at most
+            half of its free memory, "no" streams them batch by batch.
+        together: Whether several networks of one shape are evaluated as one: "auto" does so on a
+            GPU, and on a CPU where there are only linear maps.
+        cuda_graph: Whether to capture the training step in a CUDA graph, for small networks whose
+            kernels take less time than their launch.
+        autocast: Whether the network computes in bfloat16.
+        channels_last: Whether images are laid out with the channels last, as convolutions on GPUs
+            prefer.
+        compile: Whether to compile the network by `torch.compile`.
+        checkpoint_every: Seconds between checkpoints, where there is a folder for them; 0 is after
+            every step.
+    """
+
+    device: str = "auto"
+    hold: Hold = "auto"
+    together: Together = "auto"
+    cuda_graph: bool = False
+    autocast: bool = False
+    channels_last: bool = False
+    compile: bool = False
+    checkpoint_every: float = 30.0
+
+    def __post_init__(self) -> None:
+        _check_types(self)
+        _check_range("checkpoint_every", self.checkpoint_every, 0.0, math.inf)
+
+
+_NUMBERS: Final = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
+
+
+def _check_types(settings: Settings | Execution) -> None:
+    """Refuse a value of the wrong kind, and a word that is none of those allowed."""
+    hints: Mapping[str, Any] = get_type_hints(type(settings))
+    for field in fields(settings):
+        value, hint = getattr(settings, field.name), hints[field.name]
+        if allowed := get_args(hint):
+            if value not in allowed:
+                words = ", ".join(repr(word) for word in allowed)
+                raise refuse(field.name, f"be one of {words}", f"it is {value!r}", "pick one")
+            continue
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = is_number if hint is float else isinstance(value, hint)
+        if not fits or (hint is int and isinstance(value, bool)):
+            raise refuse(
+                field.name, f"be {_NUMBERS[hint]}", f"it is {value!r}", "see the docs of it"
+            )
+
+
+def _check_range(
+    name: str, value: float, low: float, high: float, *, open_below: bool = False
+) -> None:
+    if low < value < high or (value == low and not open_below) or (value == high < math.inf):
+        return
+    bounds = f"be {'above' if open_below else 'at least'} {low:g}"
+    bounds += f" and at most {high:g}" if high < math.inf else " and finite"
+    raise refuse(name, bounds, f"it is {value}", "leave it out for the default")
