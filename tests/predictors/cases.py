@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from tacit.predictors import FCN, Linear, Perceptron, PositionalFCN, SmallCNN, with_position
+from tacit.predictors import (
+    FCN,
+    Linear,
+    Perceptron,
+    PooledCNN,
+    PositionalFCN,
+    SmallCNN,
+    Standardised,
+    with_position,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,14 +40,23 @@ def _positional(**settings: object) -> PositionalFCN:
     return PositionalFCN(2, N_CLASSES, width=4, n_frequencies=5, **settings)
 
 
+def _standardised(**settings: object) -> Standardised:
+    inner = Perceptron(6, N_CLASSES, **settings)
+    return Standardised(inner, torch.arange(6.0), torch.arange(6.0))
+
+
 CASES = {
     "Linear": Case(lambda **s: Linear(6, N_CLASSES, **s), (5, 6), (5, 3)),
     "Perceptron": Case(lambda **s: Perceptron(6, N_CLASSES, widths=(7, 4), **s), (5, 6), (5, 3)),
     "SmallCNN": Case(
         lambda **s: SmallCNN(2, (11, 9), N_CLASSES, width=4, **s), (5, 2, 11, 9), (5, 3)
     ),
+    "PooledCNN": Case(
+        lambda **s: PooledCNN(2, (11, 9), N_CLASSES, width=4, **s), (5, 2, 11, 9), (5, 3)
+    ),
     "FCN": Case(lambda **s: FCN(2, N_CLASSES, width=4, **s), (5, 2, 11, 9), (5, 3, 11, 9)),
     "PositionalFCN": Case(_positional, (5, 4, 11, 9), (5, 3, 11, 9)),
+    "Standardised": Case(_standardised, (5, 6), (5, 3)),
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tacit.errors import InvalidInputError
-from tacit.predictors import FCN, Linear, Perceptron, SmallCNN, predictor_for
+from tacit.predictors import FCN, Linear, Perceptron, PooledCNN, predictor_for
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from tacit.predictors import FCN, Linear, Perceptron, SmallCNN, predictor_for
         ((10_000,), {}, Perceptron),
         ((10_001,), {}, Linear),
         ((64,), {"sparse": True}, Linear),
-        ((1, 28, 28), {}, SmallCNN),
-        ((3, 96, 5), {}, SmallCNN),
+        ((1, 28, 28), {}, PooledCNN),
+        ((3, 96, 5), {}, PooledCNN),
         ((4, 20, 300), {"per_pixel": True}, FCN),
     ],
 )
@@ -27,7 +27,7 @@ def test_the_shape_chooses_the_predictor(shape, settings, kind):
 
 
 def test_the_shape_may_be_that_of_a_tensor():
-    assert type(predictor_for(torch.zeros(5, 1, 8, 8).shape[1:], 3)) is SmallCNN
+    assert type(predictor_for(torch.zeros(5, 1, 8, 8).shape[1:], 3)) is PooledCNN
 
 
 def test_first_weights_come_from_the_generator(seed):

@@ -12,7 +12,7 @@ import torch
 from torch.func import functional_call, stack_module_state, vmap
 
 from tacit.errors import InvalidInputError
-from tacit.predictors import FCN, Linear, Perceptron, PositionalFCN, SmallCNN
+from tacit.predictors import FCN, Linear, Perceptron, PooledCNN, PositionalFCN, SmallCNN
 from tests.predictors.cases import CASES, N_CLASSES, Case
 
 N_STACKED = 3
@@ -108,7 +108,11 @@ def test_state_survives_a_round_trip(case: Case, generator):
 
 
 @pytest.mark.parametrize(
-    "kind", [Linear(6, 3), Perceptron(6, 3), SmallCNN(1, (8, 7), 3), FCN(2, 3), PositionalFCN(2, 3)]
+    "kind",
+    [
+        *(Linear(6, 3), Perceptron(6, 3), SmallCNN(1, (8, 7), 3), PooledCNN(1, (8, 7), 3)),
+        *(FCN(2, 3), PositionalFCN(2, 3)),
+    ],
 )
 def test_copies_and_pickles_are_equal(kind):
     assert equal(kind, copy.deepcopy(kind))
@@ -227,6 +231,9 @@ SETTINGS = [
     (SmallCNN, (1, (8, 8), 3), "n_channels"),
     (SmallCNN, (1, (8, 8), 3), "n_classes"),
     (SmallCNN, (1, (8, 8), 3), "width"),
+    (PooledCNN, (1, (8, 8), 3), "n_channels"),
+    (PooledCNN, (1, (8, 8), 3), "n_classes"),
+    (PooledCNN, (1, (8, 8), 3), "width"),
     (FCN, (2, 3), "n_channels"),
     (FCN, (2, 3), "n_classes"),
     (FCN, (2, 3), "width"),
@@ -240,7 +247,11 @@ SETTINGS = [
 
 def build_with(kind, arguments, name, value):
     """Build a predictor with one setting, positional or not, replaced."""
-    order = ["n_channels", "size", "n_classes"] if kind is SmallCNN else ["first", "n_classes"]
+    order = (
+        ["n_channels", "size", "n_classes"]
+        if kind in (SmallCNN, PooledCNN)
+        else ["first", "n_classes"]
+    )
     order[0] = "n_features" if kind in (Linear, Perceptron) else "n_channels"
     return kind(**{**dict(zip(order, arguments, strict=True)), name: value})
 

@@ -9,7 +9,7 @@ from tacit.predictors._checks import check_counts
 from tacit.predictors._fcn import FCN
 from tacit.predictors._linear import Linear
 from tacit.predictors._perceptron import Perceptron
-from tacit.predictors._small_cnn import SmallCNN
+from tacit.predictors._pooled_cnn import PooledCNN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ WIDE: Final = 10_000
 hard to beat, and a hidden layer of 128 units would have more than a million weights."""
 
 LARGE: Final = 96
-"""Side beyond which an image is no small one: `SmallCNN` has a receptive field of 17 pixels, and at
-96 its linear map to ten classes already has more weights than its convolutions."""
+"""Side beyond which an image is no small one: what it shows then takes more than the five stages of
+`PooledCNN` to tell, and a pretrained network does better."""
 
 _MOST_COLOURS: Final = 4
 
@@ -45,7 +45,7 @@ def predictor_for(
     |---|---|---|
     | `(n_features,)`, dense, up to 10,000 | one | `Perceptron` |
     | `(n_features,)`, sparse or wider | one | `Linear` |
-    | `(C, H, W)`, sides up to 96 | one | `SmallCNN` |
+    | `(C, H, W)`, sides up to 96 | one | `PooledCNN` |
     | `(C, H, W)` | one per pixel | `FCN` |
 
     Args:
@@ -67,7 +67,7 @@ def predictor_for(
         >>> type(predictor_for((64,), 10)).__name__
         'Perceptron'
         >>> type(predictor_for((1, 28, 28), 10)).__name__
-        'SmallCNN'
+        'PooledCNN'
         >>> type(predictor_for((4, 128, 128), 5, per_pixel=True)).__name__
         'FCN'
     """
@@ -95,7 +95,7 @@ def predictor_for(
         raise _misfit(
             shape, f"shrink the images to at most {LARGE} x {LARGE}, or pass a network of your own"
         )
-    return SmallCNN(n_channels, (height, width), n_classes, generator=generator)
+    return PooledCNN(n_channels, (height, width), n_classes, generator=generator)
 
 
 def _advice(shape: Sequence[int], *, per_pixel: bool) -> str:

@@ -13,7 +13,7 @@ from tacit.errors import refuse
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
-__all__ = ["check_counts", "check_pixels", "check_raster", "check_rows", "check_type"]
+__all__ = ["check_counts", "check_pixels", "check_raster", "check_rows", "check_size", "check_type"]
 
 
 def check_counts(**counts: SupportsIndex) -> list[int]:
@@ -27,6 +27,19 @@ def check_counts(**counts: SupportsIndex) -> list[int]:
                 name, "be a whole number of at least 1", f"it is {count!r}", "pass how many"
             )
     return [index(count) for count in counts.values()]
+
+
+def check_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Height and width as plain integers; refuse what is not two numbers of at least 1."""
+    if not isinstance(size, list | tuple) or len(size) != 2:
+        raise refuse(
+            "size",
+            "be the height and the width of an image",
+            f"it is {size!r}",
+            "pass two numbers, for example (28, 28)",
+        )
+    height, width = check_counts(**{"size[0]": size[0], "size[1]": size[1]})
+    return height, width
 
 
 def check_rows(features: Tensor, n_features: int) -> None:

@@ -16,7 +16,7 @@ from torch.nn.utils import skip_init
 if TYPE_CHECKING:
     from torch import Generator
 
-__all__ = ["affine", "convolution", "normalisation", "source"]
+__all__ = ["affine", "convolution", "group_normalisation", "normalisation", "source"]
 
 _Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d)
 
@@ -59,6 +59,11 @@ def convolution(
 def normalisation(n_channels: int, generator: Generator) -> nn.BatchNorm2d:
     """Batch normalisation, which starts with ones and zeros, on the generator's device."""
     return nn.BatchNorm2d(n_channels, device=generator.device)
+
+
+def group_normalisation(n_groups: int, n_channels: int, generator: Generator) -> nn.GroupNorm:
+    """Normalisation of groups of channels within an image, on the generator's device."""
+    return nn.GroupNorm(n_groups, n_channels, device=generator.device)
 
 
 @torch.no_grad()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
-from tacit.errors import refuse
-from tacit.predictors._checks import check_counts, check_raster, check_type
+from tacit.predictors._checks import check_counts, check_raster, check_size, check_type
 from tacit.predictors._layers import affine, convolution, source
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class SmallCNN(nn.Module):
         generator: Generator | None = None,
     ) -> None:
         super().__init__()
-        self.size = _size(size)
+        self.size = check_size(size)
         self.n_channels, self.n_classes, self.width = check_counts(
             n_channels=n_channels, n_classes=n_classes, width=width
         )
@@ -84,15 +83,3 @@ class SmallCNN(nn.Module):
             h = layer(h).relu()
         logits: Tensor = self.readout(h.flatten(1))
         return logits
-
-
-def _size(size: tuple[int, int]) -> tuple[int, int]:
-    if not isinstance(size, list | tuple) or len(size) != 2:
-        raise refuse(
-            "size",
-            "be the height and the width of an image",
-            f"it is {size!r}",
-            "pass two numbers, for example (28, 28)",
-        )
-    height, width = check_counts(**{"size[0]": size[0], "size[1]": size[1]})
-    return height, width
