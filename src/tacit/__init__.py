@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit import beliefs, errors, evidence, objectives
+    from tacit import beliefs, diagnostics, errors, evidence, fitting, objectives, predictors
+    from tacit.estimator import BeliefClassifier, BeliefKFold
     from tacit.evidence import BatchMass, CollectionMass, FixedMass, TrackedMass
     from tacit.objectives import (
         EM,
@@ -39,6 +40,8 @@ __all__ = [
     "QR",
     "RQ",
     "BatchMass",
+    "BeliefClassifier",
+    "BeliefKFold",
     "Clustering",
     "CollectionMass",
     "FixedMass",
@@ -50,13 +53,19 @@ __all__ = [
     "UnionNLL",
     "__version__",
     "beliefs",
+    "diagnostics",
     "errors",
     "evidence",
+    "fitting",
     "objectives",
+    "predictors",
 ]
 
-_MODULES = frozenset({"beliefs", "errors", "evidence", "objectives"})
-_MASSES = frozenset({"BatchMass", "CollectionMass", "FixedMass", "TrackedMass"})
+_MODULES = frozenset(name for name in __all__ if name.islower() and not name.startswith("_"))
+_HOMES = {
+    "tacit.estimator": ("BeliefClassifier", "BeliefKFold"),
+    "tacit.evidence": ("BatchMass", "CollectionMass", "FixedMass", "TrackedMass"),
+}
 
 
 def __dir__() -> list[str]:
@@ -68,5 +77,5 @@ def _load(name: str) -> object:
         return import_module("importlib.metadata").version("tacit-learn")
     if name in _MODULES:
         return import_module(f"tacit.{name}")
-    home = "tacit.evidence" if name in _MASSES else "tacit.objectives"
-    return getattr(import_module(home), name)
+    homes = (home for home, names in _HOMES.items() if name in names)
+    return getattr(import_module(next(homes, "tacit.objectives")), name)

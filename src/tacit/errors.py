@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["InvalidInputError", "MissingExtraError", "TacitError", "refuse"]
+__all__ = [
+    "CollapseWarning",
+    "InvalidInputError",
+    "MissingExtraError",
+    "ModelError",
+    "TacitError",
+    "refuse",
+]
 
 
 class TacitError(Exception):
@@ -15,6 +22,14 @@ class InvalidInputError(TacitError, ValueError):
 
 class MissingExtraError(TacitError, ImportError):
     """An optional dependency is missing; the message names the extra that brings it."""
+
+
+class ModelError(TacitError):
+    """A stored model cannot be written, or read, or does not fit what it is used with."""
+
+
+class CollapseWarning(UserWarning):
+    """A fit degenerated: the prediction ignores the features, or a class has vanished from it."""
 
 
 def refuse(argument: str, must: str, got: str, fix: str) -> InvalidInputError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import types
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias, cast
 
 import torch
 from torch import Tensor
@@ -14,10 +15,15 @@ from tacit.errors import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import EllipsisType
+
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["Belief", "Independent", "Posterior", "Rows", "row_index", "taken"]
 
-Rows: TypeAlias = "Tensor | slice | Sequence[int]"
+_Plain: TypeAlias = "Tensor | slice | Sequence[int]"
+Rows: TypeAlias = "_Plain | tuple[_Plain, EllipsisType]"
 
 
 class Posterior(NamedTuple):
@@ -82,6 +88,19 @@ class Belief(ABC):
     @abstractmethod
     def device(self) -> torch.device:
         """Where the belief's tensors live."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Instances and classes; what scikit-learn splits and searches over must have one."""
+        return len(self), self.n_classes
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
+        """The marginals, for tools that want to know what kind of target this is."""
+        del copy
+        marginals: NDArray[np.generic] = self.marginals().cpu().numpy()
+        return marginals if dtype is None else marginals.astype(dtype)
 
     def marginals(self, dtype: torch.dtype = torch.float32) -> Tensor:
         """Probability of each instance's label before any evidence, `(instances, class)`."""
@@ -188,6 +207,7 @@ class Independent(Belief):
 
 def taken(table: Tensor, rows: Rows) -> Tensor:
     """Some rows of a table: a view for a slice where torch has one, else a copy."""
+    rows = _plain(rows)
     if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
         return table[rows]
     return table[row_index(rows, len(table), table.device)]
@@ -195,6 +215,7 @@ def taken(table: Tensor, rows: Rows) -> Tensor:
 
 def row_index(rows: Rows, n_instances: int, device: torch.device) -> Tensor:
     """Turn a slice, a mask or a list of rows into row numbers, refusing rows that do not exist."""
+    rows = _plain(rows)
     if isinstance(rows, slice):
         start, stop, step = rows.indices(n_instances)
         # Torch knows no empty range that ends before it starts.
@@ -231,3 +252,12 @@ def row_index(rows: Rows, n_instances: int, device: torch.device) -> Tensor:
             f"the belief covers {n_instances} instances",
         )
     return index.long()
+
+
+def _plain(rows: Rows) -> _Plain:
+    """Rows as they are meant where scikit-learn writes `belief[rows, ...]`."""
+    match rows:
+        case (chosen, types.EllipsisType()):
+            return cast("_Plain", chosen)
+        case _:
+            return rows

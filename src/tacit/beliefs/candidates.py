@@ -15,7 +15,7 @@ from tacit.beliefs._product import check_same_collection, nothing_left
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tacit.beliefs._base import Belief
 
@@ -102,6 +102,33 @@ class Candidates(Independent):
         _check_classes(table.shape[1], "mask")
         belief = cls.__new__(cls)
         belief._set(_pack_mask(table), table.shape[1], "mask")
+        return belief
+
+    @classmethod
+    def joined(cls, parts: Iterable[Candidates]) -> Self:
+        """The sets of several collections, one after the other.
+
+        What is too large as lists or as a mask can so be stated part by part.
+
+        Args:
+            parts: Beliefs about the same classes, on one device.
+
+        Example:
+            >>> first = Candidates([[0, 2], [1]], n_classes=3)
+            >>> Candidates.joined([first, first[:1]]).labels()
+            [[0, 2], [1], [0, 2]]
+        """
+        beliefs = list(parts)
+        kinds = sorted({part.n_classes for part in beliefs})
+        if len(kinds) != 1:
+            raise refuse(
+                "parts",
+                "hold at least one belief, all about the same number of classes",
+                f"they have {' and '.join(map(str, kinds))} classes" if kinds else "it is empty",
+                "state each part with the same n_classes",
+            )
+        belief = cls.__new__(cls)
+        belief._bits, belief.n_classes = torch.cat([part._bits for part in beliefs]), kinds[0]
         return belief
 
     def __len__(self) -> int:

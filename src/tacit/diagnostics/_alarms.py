@@ -20,6 +20,8 @@ DRIFT = 0.25
 """A quarter of the collection changed its class between two looks."""
 PATIENCE = 3
 """Looks before a prediction may be called constant: at the start it is."""
+RISING = 1.05
+"""Information that grew by this factor over the patience is on its way: weak beliefs take long."""
 
 
 class Alarm(NamedTuple):
@@ -88,5 +90,7 @@ def alarms(looks: Sequence[Vitals], *, n_classes: int) -> list[Alarm]:
 
 def _is_constant(looks: Sequence[Vitals], at: int, n_classes: int) -> bool:
     most = max(look.information for look in looks)
-    now = looks[at].information
+    now, before = looks[at].information, looks[max(at - PATIENCE, -len(looks))].information
+    if now > RISING * before:
+        return False
     return now < CONSTANT * math.log(n_classes) or now < FALLEN * most

@@ -1,6 +1,7 @@
 """The engine: predictors learn from features and beliefs, watched, checkpointed and resumable."""
 
-from tacit.fitting._checkpoint import CheckpointError, load_state, save_state, write_atomically
+from tacit.fitting._bar import progress_bar
+from tacit.fitting._checkpoint import CheckpointError, load_state, save_state
 from tacit.fitting._collection import Collection
 from tacit.fitting._engine import CHECKPOINT, METRICS, Fitted, Progress, fit
 from tacit.fitting._perceive import perceive, posterior
@@ -24,6 +25,6 @@ __all__ = [
     "load_state",
     "perceive",
     "posterior",
+    "progress_bar",
     "save_state",
-    "write_atomically",
 ]

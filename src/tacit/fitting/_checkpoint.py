@@ -7,19 +7,17 @@ of a safetensors file and the rest, as JSON, into its header.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from torch import Tensor
 
+from tacit._files import write_atomically
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-__all__ = ["CheckpointError", "load_state", "save_state", "write_atomically"]
+__all__ = ["CheckpointError", "load_state", "save_state"]
 
 VERSION: Final = 1
 _TENSOR: Final = "$tensor"
@@ -43,7 +41,7 @@ def save_state(path: Path, state: dict[str, Any], *, kind: str) -> None:
     skeleton = _without_tensors(state, "", tensors)
     header = {"tacit": json.dumps({"version": VERSION, "kind": kind, "state": skeleton})}
     body = save({name: tensor.contiguous() for name, tensor in tensors.items()}, metadata=header)
-    write_atomically(path, lambda file: file.write(body))
+    write_atomically(path, lambda file: file.write(body), error=CheckpointError)
 
 
 def load_state(path: Path, *, kind: str) -> dict[str, Any]:
@@ -78,37 +76,6 @@ def load_state(path: Path, *, kind: str) -> dict[str, Any]:
             f"'{path}' lacks the tensor {error}; it was changed: go back to a copy, or train again."
         ) from error
     return state
-
-
-def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
-    """Write a file beside its place and move it there when it is whole and on the disk.
-
-    Args:
-        path: The file.
-        write: Writes to the open binary file that it is given.
-
-    Raises:
-        CheckpointError: If the folder cannot be written to, or the disk is full.
-    """
-    partial = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".partial", delete=False
-        ) as file:
-            partial = Path(file.name)
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException as error:
-        if partial is not None and partial.exists():
-            partial.unlink()
-        if isinstance(error, OSError):
-            raise CheckpointError(
-                f"'{path}' cannot be written ({error.strerror or error}); what was there before is "
-                "untouched: make room or choose another folder."
-            ) from error
-        raise
 
 
 def _check_header(path: Path, stored: Any, kind: str) -> None:

@@ -16,7 +16,7 @@ from tacit.beliefs import Independent
 from tacit.errors import refuse
 from tacit.fitting._checkpoint import CheckpointError, load_state, save_state
 from tacit.fitting._collection import features_at
-from tacit.fitting._feed import Batch, Feed, device_of
+from tacit.fitting._feed import Batch, Feed
 from tacit.fitting._log import Log
 from tacit.fitting._rows import groups_of, mixed, share_of
 from tacit.fitting._run import Plan, Run
@@ -135,7 +135,7 @@ class _Engine:
         folder: Path | None,
         watch: Callable[[Progress], None] | None,
     ) -> None:
-        self.device = _numbered(device_of(execution.device))
+        self.device = execution.torch_device()
         self.execution, self.watch = execution, watch
         self.runs = [
             Run(plan, collection, number=number, execution=execution, device=self.device)
@@ -147,7 +147,7 @@ class _Engine:
         self._captured = Captured(self._feed, execution) if self._can_capture() else None
         self._folder = folder if process_number("world") == 0 else None
         self._log = Log(self._folder / METRICS) if self._folder is not None else None
-        self._fingerprint = _fingerprint(plans, collection)
+        self._fingerprint = _fingerprint(self.runs, plans, collection)
         self._saved_at = time.monotonic()
 
     def run_all(self, asked: Asked) -> None:
@@ -178,18 +178,19 @@ class _Engine:
             for step in range(self.position, n_steps)
         ]
         for run in active:
-            run.network.train()
+            run.learner.network.train()
         for step, batches in zip(steps, self._fed(steps), strict=True):
             runs = [run for run, _ in step]
+            learners = [run.learner for run in runs]
             for run in runs:
                 run.set_rate(self.position / n_steps)
             torch.manual_seed(
                 mixed(runs[0].settings.seed, runs[0].epoch, self.position, process_number("world"))
             )
             if self._captured is not None:
-                self._captured(runs, [rows.to(self.device) for _, rows in step])
+                self._captured(learners, [rows.to(self.device) for _, rows in step])
             else:
-                train_step(runs, batches, self.execution)
+                train_step(learners, batches, self.execution)
             for run in runs:
                 run.n_steps += 1
             self.position += 1
@@ -266,22 +267,27 @@ class _Engine:
         )
 
 
-def _numbered(device: torch.device) -> torch.device:
-    if device.type == "cuda" and device.index is None:
-        return torch.device("cuda", torch.cuda.current_device())
-    return device
-
-
-def _fingerprint(plans: Sequence[Plan], collection: Collection) -> dict[str, Any]:
+def _fingerprint(runs: Sequence[Run], plans: Sequence[Plan], of: Collection) -> dict[str, Any]:
     """What must be the same when a run is resumed."""
-    rows = torch.linspace(0, len(collection) - 1, min(len(collection), 64)).long()
-    shown = features_at(collection.features, rows).cpu()
-    shown = shown.to_dense() if shown.is_sparse else shown
-    digest = hashlib.sha256(shown.contiguous().numpy().tobytes()).hexdigest()[:16]
-    belief = collection.belief
+    belief = of.belief
+    tensors = [value for value in vars(belief).values() if isinstance(value, Tensor)]
     return {
         "settings": [asdict(plan.settings) for plan in plans],
-        "objectives": [f"{type(p.objective).__name__}({p.objective.extra_repr()})" for p in plans],
-        "features": [list(collection.features.shape), digest],
-        "beliefs": [type(belief).__name__, len(belief), belief.n_classes, belief.n_groups],
+        "objectives": [repr(plan.objective) for plan in plans],
+        "predictors": [
+            hashlib.sha256(repr(run.learner.network).encode()).hexdigest()[:16] for run in runs
+        ],
+        "features": [list(of.features.shape), _digest(of.features)],
+        "beliefs": [repr(belief), *map(_digest, tensors)],
+        "weights": None if of.weight is None else _digest(of.weight),
+        "strata": None if of.strata is None else _digest(of.strata),
     }
+
+
+def _digest(table: Any) -> str:
+    """Of a few rows, spread over the whole."""
+    n_rows = int(table.shape[0]) if table.ndim else 0
+    rows = torch.linspace(0, max(n_rows - 1, 0), min(n_rows, 64)).long()
+    shown = features_at(table, rows).cpu() if n_rows else torch.as_tensor(table).cpu()
+    shown = shown.to_dense() if shown.is_sparse else shown
+    return hashlib.sha256(shown.contiguous().numpy().tobytes()).hexdigest()[:16]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.fitting._collection import Collection
     from tacit.fitting._settings import Execution
 
-__all__ = ["Batch", "Feed", "device_of", "fits"]
+__all__ = ["Batch", "Feed", "fits"]
 
 _AHEAD = 2
 """Batches that are read while the device works."""
@@ -120,13 +120,6 @@ class Feed:
         if self._channels_last and moved.ndim == 4:
             moved = moved.contiguous(memory_format=torch.channels_last)
         return moved
-
-
-def device_of(name: str) -> torch.device:
-    """The device that "auto" or a name stands for."""
-    if name != "auto":
-        return torch.device(name)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def fits(features: Features, device: torch.device) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tacit.fitting._checkpoint import CheckpointError, write_atomically
+from tacit._files import write_atomically
+from tacit.fitting._checkpoint import CheckpointError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ class Log:
     def start(self, records: Iterable[Record]) -> None:
         """Begin with these records: none for a new run, those of the checkpoint for a resumed."""
         lines = "".join(_line(record) for record in records)
-        write_atomically(self._path, lambda file: file.write(lines.encode()))
+        write_atomically(self._path, lambda file: file.write(lines.encode()), error=CheckpointError)
 
     def add(self, record: Record) -> None:
         """Append a record."""

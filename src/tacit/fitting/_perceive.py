@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["perceive", "posterior"]
 
+_WHOLE = 64
+"""Batches are filled up to a multiple of this with rows that are left out again: matrix products
+round the last few of an odd number otherwise, and no row should depend on how many there are."""
+
 _ROWS = 1 << 18
 """Rows whose posterior is inferred at a time, where rows stand alone."""
 
@@ -58,9 +62,10 @@ def perceive(
     for first in range(start, end, batch_size):
         last = min(first + batch_size, end)
         part = torch.arange(first, last) if rows is None else rows[first:last]
-        given = features_at(features, part).to(device)
+        filled = torch.cat([part, part[:1].expand(-len(part) % _WHOLE)])
+        given = features_at(features, filled).to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
-            logits = network(given)
+            logits = network(given)[: len(part)]
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         own = logits.log_softmax(1).cpu()
         if log_q is None:
@@ -75,14 +80,21 @@ def perceive(
 
 
 def posterior(
-    log_prediction: Tensor, belief: Belief, *, log_mass: Tensor, tempering: float = 1.0
+    log_prediction: Tensor,
+    belief: Belief,
+    *,
+    log_mass: Tensor,
+    strata: Tensor | None = None,
+    tempering: float = 1.0,
 ) -> Tensor:
     """Log of r ∝ p (q / S)^β, the belief updated by tempered evidence.
 
     Args:
         log_prediction: Log of q, `(instances, class)`.
         belief: p.
-        log_mass: Log of S, of the collection that the predictor was fitted to.
+        log_mass: Log of S, of the collection that the predictor was fitted to, `(class,)` or
+            `(strata, class)`.
+        strata: Stratum of each instance, where the mass has several.
         tempering: β, what the evidence is multiplied by before the belief sees it. Below 1 for
             predictions that are too sure of themselves or correlated.
 
@@ -91,16 +103,14 @@ def posterior(
     """
     if not 0 <= tempering < float("inf"):
         raise refuse("tempering", "be finite and at least 0", f"it is {tempering}", "try 0.5")
-
-    def updated(log_q: Tensor, p: Belief) -> Tensor:
-        return p.posterior(tempering * evidence(log_q, log_mass=log_mass)).log_marginals
-
-    if not isinstance(belief, Independent) or len(belief) <= _ROWS:
-        return updated(log_prediction, belief)
+    # Where rows stand alone a part of them at a time, so that nothing is held twice.
+    n, step = len(belief), _ROWS if isinstance(belief, Independent) else max(len(belief), 1)
     log_r = torch.empty_like(log_prediction)
-    for start in range(0, len(belief), _ROWS):
-        part = slice(start, start + _ROWS)
-        log_r[part] = updated(log_prediction[part], belief[part])
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        own = None if strata is None else strata[part]
+        a = tempering * evidence(log_prediction[part], log_mass=log_mass, strata=own)
+        log_r[part] = belief[part].posterior(a).log_marginals
     return log_r
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tacit.diagnostics import Vitals
+from tacit.diagnostics import Alarm, Vitals
 
 __all__ = ["Record"]
 
@@ -23,7 +23,7 @@ class Record:
         held_out_evidence: In nats per instance; `None` where nothing is held out.
         best: Whether it is the best so far.
         vitals: Vital signs, on the held-out instances, or on a sample where there are none.
-        alarms: What is wrong, a sentence each.
+        alarms: What is wrong.
     """
 
     run: int
@@ -34,17 +34,18 @@ class Record:
     held_out_evidence: float | None
     best: bool
     vitals: Vitals
-    alarms: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, for JSON."""
         plain = asdict(self)
         plain["vitals"] = self.vitals._asdict() | {"vanished": list(self.vitals.vanished)}
-        return plain | {"alarms": list(self.alarms)}
+        return plain | {"alarms": [alarm._asdict() for alarm in self.alarms]}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Record:
         """Inverse of `as_dict`."""
         signs = dict(plain["vitals"])
         signs["vanished"] = tuple(signs["vanished"])
-        return cls(**{**plain, "vitals": Vitals(**signs), "alarms": tuple(plain["alarms"])})
+        found = tuple(Alarm(**alarm) for alarm in plain["alarms"])
+        return cls(**{**plain, "vitals": Vitals(**signs), "alarms": found})

@@ -11,6 +11,8 @@ from tacit.errors import refuse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import torch
+
 from typing import Literal
 
 __all__ = ["Execution", "Settings"]
@@ -50,7 +52,7 @@ class Settings:
 
     epochs: int = 50
     batch_size: int = 128
-    learning_rate: float = 3e-3
+    learning_rate: float = 2e-3
     optimizer: Optimizer = "adam"
     weight_decay: float = 0.0
     schedule: Schedule = "cosine"
@@ -74,6 +76,13 @@ class Settings:
         _check_range("learning_rate", self.learning_rate, 0.0, math.inf, open_below=True)
         _check_range("weight_decay", self.weight_decay, 0.0, math.inf)
         _check_range("held_out", self.held_out, 0.0, 0.5)
+        if self.on_collapse == "restore" and not self.held_out:
+            raise refuse(
+                "on_collapse",
+                "be another one where nothing is held out",
+                "it is 'restore', which needs a best state to go back to",
+                "pass held_out=0.1, or on_collapse='stop'",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +117,25 @@ class Execution:
     def __post_init__(self) -> None:
         _check_types(self)
         _check_range("checkpoint_every", self.checkpoint_every, 0.0, math.inf)
+
+    def torch_device(self) -> torch.device:
+        """The device that is meant; "auto" and "cuda" are the GPU that is current."""
+        import torch
+
+        name = self.device
+        if name == "auto":
+            name = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            device = torch.device(name)
+        except RuntimeError as error:
+            raise refuse(
+                "device", "be one that torch knows", f"it is {name!r}", 'pass "cpu" or "cuda"'
+            ) from error
+        if device.type == "cuda" and not torch.cuda.is_available():
+            raise refuse("device", "be there", f"{name!r} is not", 'pass device="auto"')
+        if device.type == "cuda" and device.index is None:
+            return torch.device("cuda", torch.cuda.current_device())
+        return device
 
 
 _NUMBERS: Final = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}

@@ -1,4 +1,4 @@
-"""One training step of one or several runs, called as it is or captured in a CUDA graph."""
+"""One training step of one or several learners, called as it is or captured in a CUDA graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.fitting._feed import Batch, Feed
-    from tacit.fitting._run import Run
+    from tacit.fitting._learner import Learner
     from tacit.fitting._settings import Execution
 
 __all__ = ["Captured", "train_step"]
@@ -24,53 +24,58 @@ _WARM = 3
 """Steps before a capture: libraries set themselves up in the first ones."""
 
 
-def train_step(runs: Sequence[Run], batches: Sequence[Batch], execution: Execution) -> None:
-    """Move each run by one step.
+def train_step(learners: Sequence[Learner], batches: Sequence[Batch], execution: Execution) -> None:
+    """Move each learner by one step.
 
     Where several processes train together, each brings its own part of the batches, and all make
     the step of the joined ones: objectives add up over processes what couples instances, and
     gradients are averaged here.
     """
-    device = runs[0].device
-    features = [_augmented(run, batch) for run, batch in zip(runs, batches, strict=True)]
+    device = learners[0].device
+    features = [
+        _augmented(learner, batch) for learner, batch in zip(learners, batches, strict=True)
+    ]
     with torch.autocast(device.type, torch.bfloat16, enabled=execution.autocast):
-        logits = _logits(runs, features, execution)
+        logits = _logits(learners, features, execution)
     losses = [
-        run.loss(each, batch.belief, weight=batch.weight, **_strata(run, batch))
-        for run, each, batch in zip(runs, logits, batches, strict=True)
+        learner.loss(each, batch.belief, weight=batch.weight, **_strata(learner, batch))
+        for learner, each, batch in zip(learners, logits, batches, strict=True)
     ]
     # A loss may have no gradient where the part of this process is empty.
     torch.stack(losses).sum().backward()
-    _average_gradients(runs)
-    for run, loss in zip(runs, losses, strict=True):
-        run.optimizer.step()
-        run.optimizer.zero_grad(set_to_none=True)
-        run.loss_sum += loss.detach()
+    _average_gradients(learners)
+    for learner, loss in zip(learners, losses, strict=True):
+        learner.optimizer.step()
+        learner.optimizer.zero_grad(set_to_none=True)
+        learner.loss_sum += loss.detach()
 
 
-def _augmented(run: Run, batch: Batch) -> Tensor:
-    augment = AUGMENTATIONS[run.settings.augment]
+def _augmented(learner: Learner, batch: Batch) -> Tensor:
+    augment = AUGMENTATIONS[learner.settings.augment]
     return batch.features if augment is None else augment(batch.features)
 
 
-def _logits(runs: Sequence[Run], features: list[Tensor], execution: Execution) -> list[Tensor]:
-    networks = [run.network for run in runs]
+def _logits(
+    learners: Sequence[Learner], features: list[Tensor], execution: Execution
+) -> list[Tensor]:
+    networks = [learner.network for learner in learners]
     same = len({tuple(each.shape) for each in features}) == 1 and not features[0].is_sparse
-    if same and not execution.compile and pays(networks, runs[0].device, execution.together):
+    if same and not execution.compile and pays(networks, learners[0].device, execution.together):
         return logits_together(networks, torch.stack(features))
-    return [run.forward(each) for run, each in zip(runs, features, strict=True)]
+    return [learner.forward(each) for learner, each in zip(learners, features, strict=True)]
 
 
-def _strata(run: Run, batch: Batch) -> dict[str, Tensor | None]:
-    n_strata = getattr(getattr(run.loss, "mass", None), "n_strata", 1)
-    return {"strata": batch.strata if n_strata > 1 else None}
+def _strata(learner: Learner, batch: Batch) -> dict[str, Tensor | None]:
+    return {"strata": batch.strata if learner.n_strata > 1 else None}
 
 
-def _average_gradients(runs: Sequence[Run]) -> None:
+def _average_gradients(learners: Sequence[Learner]) -> None:
     n = n_processes("world")
     if n == 1:
         return
-    parameters = [p for run in runs for p in run.network.parameters() if p.requires_grad]
+    parameters = [
+        p for learner in learners for p in learner.network.parameters() if p.requires_grad
+    ]
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
@@ -88,11 +93,11 @@ class _Graph(NamedTuple):
 
 
 class Captured:
-    """Steps as CUDA graphs: one for each set of runs and shapes, captured when it has been warmed.
+    """Steps as CUDA graphs: one for each set of learners and shapes, captured once it is warm.
 
     Args:
         feed: Holds the features on the GPU.
-        execution: Of the runs.
+        execution: Of the learners.
     """
 
     def __init__(self, feed: Feed, execution: Execution) -> None:
@@ -101,15 +106,14 @@ class Captured:
         self._warmed: dict[object, int] = {}
         self._stream = torch.cuda.Stream(feed.device)
 
-    def __call__(self, runs: Sequence[Run], rows: Sequence[Tensor]) -> None:
-        """Move each run by one step, on the rows given, which lie on the GPU."""
+    def __call__(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
+        """Move each learner by one step, on the rows given, which lie on the GPU."""
         key = tuple(
-            (run.number, run.restarts, run.warming_up, len(r))
-            for run, r in zip(runs, rows, strict=True)
+            (learner, learner.warming_up, len(r)) for learner, r in zip(learners, rows, strict=True)
         )
         graph = self._graphs.get(key)
         if graph is None and self._warmed.get(key, 0) >= _WARM:
-            graph = self._graphs[key] = self._capture(runs, rows)
+            graph = self._graphs[key] = self._capture(learners, rows)
         if graph is not None:
             for held, given in zip(graph.rows, rows, strict=True):
                 held.copy_(given)
@@ -118,16 +122,16 @@ class Captured:
         self._warmed[key] = self._warmed.get(key, 0) + 1
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
-            self._step(runs, rows)
+            self._step(learners, rows)
         torch.cuda.current_stream().wait_stream(self._stream)
 
-    def _step(self, runs: Sequence[Run], rows: Sequence[Tensor]) -> None:
-        train_step(runs, [self._feed.batch(each) for each in rows], self._execution)
+    def _step(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
+        train_step(learners, [self._feed.batch(each) for each in rows], self._execution)
 
-    def _capture(self, runs: Sequence[Run], rows: Sequence[Tensor]) -> _Graph:
+    def _capture(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> _Graph:
         held = [each.clone() for each in rows]
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         with torch.cuda.graph(graph):
-            self._step(runs, held)
+            self._step(learners, held)
         return _Graph(graph, held)

@@ -1,0 +1,6 @@
+"""The scikit-learn face of tacit."""
+
+from tacit.estimator._classifier import BeliefClassifier
+from tacit.estimator._folds import BeliefKFold
+
+__all__ = ["BeliefClassifier", "BeliefKFold"]

@@ -1,0 +1,459 @@
+"""The scikit-learn face: beliefs and features in, resolved labels and a predictor out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from torch import Tensor, nn
+
+from tacit.beliefs import Belief
+from tacit.diagnostics import held_out_evidence
+from tacit.errors import CollapseWarning, refuse
+from tacit.estimator._automatic import (
+    batch_size_for,
+    epochs_for,
+    held_out_for,
+    patience_for,
+)
+from tacit.estimator._features import read_features
+from tacit.estimator._names import build, objective_for
+from tacit.estimator._scaling import scale_of
+from tacit.estimator._targets import Target, read_labels, read_target
+from tacit.evidence import sum_by_class
+from tacit.fitting import (
+    Collection,
+    Execution,
+    Fitted,
+    Plan,
+    Settings,
+    fit,
+    perceive,
+    posterior,
+    progress_bar,
+)
+from tacit.fitting._collection import is_sparse
+from tacit.fitting._rows import mixed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.evidence import ClassMass
+    from tacit.fitting import Progress
+    from tacit.objectives import Objective
+
+__all__ = ["BeliefClassifier"]
+
+
+class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn labels from what is believed about them, and a predictor for new data.
+
+    Where other classifiers take labels, `fit` takes a belief about each instance: candidate labels,
+    probabilities, pairs, bags, chains (`tacit.beliefs`). It takes plain labels too, some of which
+    may be missing. Two answers come out: the *posterior* r, each belief updated by the features of
+    its instance, for the collection; and the *prediction* q, from features alone, for new data.
+
+    Each member is a network with first weights, held-out instances and order of its own; q is the
+    mean of their predictions. By default no true label is needed anywhere: when to stop and which
+    state is best are judged by *held-out evidence* (`tacit.diagnostics.held_out_evidence`).
+
+    Args:
+        predictor: "auto" (by the shape of an instance: see `tacit.predictors.predictor_for`),
+            "linear", "perceptron", "pooled_cnn", "small_cnn"; a network, of which each member
+            trains a copy; or a function that builds one from a `torch.Generator`.
+        objective: "rq", "em", "free_energy", "qr", "union_nll", "soft_cross_entropy",
+            "hard_cross_entropy", "squared_error", or an objective of `tacit.objectives`, which then
+            brings its own mass.
+        mass: "auto" (the batch's own where a batch holds four instances of each class on average,
+            otherwise tracked), "batch", "tracked", "collection", or a class mass of
+            `tacit.evidence`.
+        classes: Names of the classes in the belief's order; for labels, all that may occur.
+        n_members: Number of networks that are trained and averaged.
+        tempering: β in r ∝ p (q / S)^β: below 1 for predictions that are too sure of themselves.
+        scale: Whether to standardise features (or channels of images) inside the predictor. Sparse
+            features, and predictors that are passed as such, are left as they are.
+        epochs: Passes over the collection, at the most; "auto" is as many as make 600 steps, at
+            least 20 and at most 300.
+        batch_size: Instances in a batch; "auto" is eight per class, at least 128 and at most 4,096.
+        learning_rate: Step of the optimizer at its highest.
+        optimizer: "adam", "adamw" or "sgd".
+        weight_decay: Decay of the weights.
+        schedule: "cosine", "plateau" or "constant".
+        warm_up: Epochs of soft cross-entropy before the objective.
+        held_out: Share of the collection, in whole groups, kept out of training to judge it; "auto"
+            is a tenth where that is 20 instances or more, else 0.
+        patience: Epochs without better held-out evidence before training stops; 0 is never; "auto"
+            is a fifth of all epochs.
+        augment: "none", or "shift" for images.
+        on_collapse: "warn", "stop", "restore" or "restart".
+        device: "cpu", "cuda", ...; "auto" is a GPU if there is one.
+        execution: How it is carried out, see `tacit.fitting.Execution`; its device is not used.
+        random_state: Seed. On a CPU the same seed gives the same weights.
+        verbose: Whether to show progress.
+
+    Attributes:
+        classes_: Names of the classes, `(class,)`.
+        posterior_: r on the fitted collection, `(instances, class)`.
+        prediction_: q on the fitted collection, `(instances, class)`.
+        class_mass_: S of the fitted collection, `(class,)`, or `(strata, class)`.
+        held_out_evidence_: Mean over members of their best held-out evidence, in nats per instance;
+            None where nothing was held out.
+        networks_: The members.
+        history_: For each member its records, epoch by epoch.
+        n_features_in_: Number of features, or of channels.
+        dtype_: Precision of all this: float64 where the features are, on a CPU and for a predictor
+            by name, otherwise float32.
+
+    Example:
+        >>> import numpy as np
+        >>> import tacit
+        >>> from tacit.beliefs import Candidates
+        >>> rng = np.random.default_rng(0)
+        >>> truth = np.arange(300) % 3
+        >>> X = np.eye(3)[truth] * 3 + rng.normal(size=(300, 3))
+        >>> not_label = (truth + rng.integers(1, 3, 300)) % 3
+        >>> belief = Candidates.excluding(not_label, n_classes=3)
+        >>> model = tacit.BeliefClassifier(n_members=1, random_state=0).fit(X, belief)
+        >>> bool((model.posterior_.argmax(1) == truth).mean() > 0.9)
+        True
+        >>> model.predict([[3, 0, 0], [0, 0, 3]])
+        array([0, 2])
+    """
+
+    def __init__(
+        self,
+        predictor: str | nn.Module | Callable[[torch.Generator], nn.Module] = "auto",
+        objective: str | Objective = "rq",
+        *,
+        mass: str | ClassMass = "auto",
+        classes: Sequence[Any] | None = None,
+        n_members: int = 3,
+        tempering: float = 1.0,
+        scale: bool = True,
+        epochs: int | str = "auto",
+        batch_size: int | str = "auto",
+        learning_rate: float = 2e-3,
+        optimizer: str = "adam",
+        weight_decay: float = 0.0,
+        schedule: str = "cosine",
+        warm_up: int = 0,
+        held_out: float | str = "auto",
+        patience: int | str = "auto",
+        augment: str = "none",
+        on_collapse: str = "warn",
+        device: str = "auto",
+        execution: Execution | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.predictor = predictor
+        self.objective = objective
+        self.mass = mass
+        self.classes = classes
+        self.n_members = n_members
+        self.tempering = tempering
+        self.scale = scale
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.optimizer = optimizer
+        self.weight_decay = weight_decay
+        self.schedule = schedule
+        self.warm_up = warm_up
+        self.held_out = held_out
+        self.patience = patience
+        self.augment = augment
+        self.on_collapse = on_collapse
+        self.device = device
+        self.execution = execution
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        strata: Any = None,
+        folder: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Resolve the labels of a collection and learn to predict them.
+
+        Args:
+            X: Features, `(instances, features)` or images `(instances, channel, height, width)`:
+                an array, a data frame of numbers, a tensor, or a scipy sparse matrix.
+            y: A belief of `tacit.beliefs` about the same instances, or a label for each; NaN, None
+                and pandas' NA are missing labels.
+            sample_weight: Weight of each instance; 0 leaves it out.
+            strata: Stratum of each instance, where the class mass has several.
+            folder: Where metrics and checkpoints go; nowhere unless given.
+            resume: Whether to go on from the folder's checkpoint, if there is one.
+            watch: Told of the progress after each step.
+        """
+        features = read_features(self, X, reset=True)
+        target = read_target(y, self.classes)
+        collection = _collection(features, target.belief, sample_weight, strata)
+        with ExitStack() as stack:
+            if self.verbose and watch is None:
+                watch = stack.enter_context(progress_bar())
+            fitted = fit(
+                self._plans(collection, len(target.classes)),
+                collection,
+                execution=self._execution(),
+                folder=None if folder is None else Path(folder),
+                resume=resume,
+                watch=watch,
+            )
+        self._take(fitted, target)
+        self._resolve(collection)
+        self._warn(fitted)
+        return self
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.floating]:
+        """Log of the prediction q, `(instances, class)`."""
+        log_q: NDArray[np.floating] = self._log_prediction(self._read(X)).numpy()
+        return log_q
+
+    def predict_proba(self, X: Any) -> NDArray[np.floating]:
+        """The prediction q: what features alone say, `(instances, class)`."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each instance by its features alone, `(instances,)`."""
+        number = self.predict_log_proba(X).argmax(1)
+        label: NDArray[Any] = self.classes_[number]
+        return label
+
+    def posterior(
+        self, X: Any, y: Any, *, tempering: float | None = None, strata: Any = None
+    ) -> NDArray[np.floating]:
+        """The posterior r for new instances that come with beliefs, `(instances, class)`.
+
+        S is that of the fitted collection, so that no row depends on the others of the call.
+
+        Args:
+            X: Features.
+            y: A belief about the same instances, or labels of which some are missing.
+            tempering: β; that of the settings unless given.
+            strata: Stratum of each instance, where the class mass has several.
+        """
+        features = self._read(X)
+        if strata is None and self.class_mass_.ndim == 2:
+            raise refuse(
+                "strata",
+                "be given where each stratum has a class mass of its own",
+                "none came",
+                "pass the stratum of each instance",
+            )
+        belief = read_target(y, self.classes_).belief
+        collection = _collection(features, belief, None, strata)
+        return self._posterior(self._log_prediction(features), collection, tempering)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Held-out evidence of beliefs, or the accuracy of the prediction on labels.
+
+        Args:
+            X: Features.
+            y: A belief, or labels; those that are missing do not count.
+            sample_weight: Weight of each instance.
+
+        Returns:
+            Nats per instance, 0 for a constant prediction; or a share of right predictions.
+        """
+        log_q = self._log_prediction(self._read(X))
+        weight = None if sample_weight is None else np.asarray(sample_weight, float)
+        if isinstance(y, Belief):
+            w = None if weight is None else torch.from_numpy(weight)
+            return held_out_evidence(log_q, y, weight=w)
+        labels = read_labels(y)
+        if len(labels.values) != len(log_q):
+            raise refuse(
+                "y",
+                f"have one label for each of the {len(log_q)} instances",
+                f"it has {len(labels.values)}",
+                "pass labels in the order of the features",
+            )
+        if not labels.known.any():
+            raise refuse("y", "hold a label", "all are missing", "score on labels, or on a belief")
+        right = (self.classes_[log_q.argmax(1).numpy()] == labels.values)[labels.known]
+        return float(np.average(right, weights=None if weight is None else weight[labels.known]))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Store the predictor: a folder with `model.json` and `weights.safetensors`.
+
+        Args:
+            path: The folder; it is complete or not there.
+            overwrite: Whether to replace a model that is there.
+        """
+        from tacit.estimator._store import save
+
+        check_is_fitted(self, "networks_")
+        save(self, Path(path), overwrite=overwrite)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, predictor: Any = None, device: str = "auto"
+    ) -> Self:
+        """Read a predictor that `save` has stored.
+
+        Args:
+            path: The folder.
+            predictor: The network or function that it was made with, where that was not a name.
+            device: Where to predict.
+        """
+        from tacit.estimator._store import load
+
+        return load(cls, Path(path), predictor=predictor, device=device)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _settings(self, collection: Collection, n_classes: int, seed: int) -> Settings:
+        given: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in (
+                *("learning_rate", "optimizer", "weight_decay", "schedule", "warm_up"),
+                *("augment", "on_collapse"),
+            )
+        }
+        n = len(collection)
+        batch_size = _or_auto(self.batch_size, lambda: batch_size_for(n_classes))
+        epochs = _or_auto(self.epochs, lambda: epochs_for(n, batch_size))
+        return Settings(
+            batch_size=batch_size,
+            epochs=epochs,
+            held_out=_or_auto(self.held_out, lambda: held_out_for(n)),
+            patience=_or_auto(self.patience, lambda: patience_for(epochs)),
+            seed=seed,
+            **given,
+        )
+
+    def _plans(self, collection: Collection, n_classes: int) -> list[Plan]:
+        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int):
+            raise refuse(
+                "n_members", "be a whole number", f"it is {self.n_members!r}", "1 is a single one"
+            )
+        if self.n_members < 1:
+            raise refuse("n_members", "be at least 1", f"it is {self.n_members}", "1 is one")
+        seed = self._seed()
+        seeds = [seed, *(mixed(seed, 4, member) for member in range(1, self.n_members))]
+        settings = [self._settings(collection, n_classes, each) for each in seeds]
+        objective = objective_for(
+            self.objective, self.mass, batch_size=settings[0].batch_size, n_classes=n_classes
+        )
+        predictor = self._predictor(collection, n_classes)
+        return [Plan(predictor=predictor, objective=objective, settings=each) for each in settings]
+
+    def _predictor(
+        self, collection: Collection, n_classes: int
+    ) -> nn.Module | Callable[[torch.Generator], nn.Module]:
+        """What builds a member; networks by name know the scale of their features."""
+        if not isinstance(self.predictor, str):
+            return self.predictor
+        features = collection.features
+        scaled = self.scale and not is_sparse(features)
+        scale = scale_of(features, collection.weight) if scaled else None
+        return partial(
+            build, self.predictor, self.feature_shape_, n_classes, scale=scale, dtype=self.dtype_
+        )
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _execution(self) -> Execution:
+        return replace(self.execution or Execution(), device=self.device)
+
+    def _take(self, fitted: list[Fitted], target: Target) -> None:
+        self.classes_ = target.classes
+        self.networks_ = [each.network for each in fitted]
+        self.history_ = [each.history for each in fitted]
+        scores = [each.held_out_evidence for each in fitted if each.held_out_evidence is not None]
+        self.held_out_evidence_ = float(np.mean(scores)) if scores else None
+
+    def _resolve(self, collection: Collection) -> None:
+        """q, S and r of the collection that was learned from."""
+        log_q = self._log_prediction(collection.features)
+        n_strata = 1 if collection.strata is None else int(collection.strata.max()) + 1
+        sums = sum_by_class(
+            log_q,
+            weight=collection.weight,
+            strata=collection.strata,
+            n_strata=n_strata,
+            group=None,
+        )
+        self.class_mass_ = sums.log_mass.exp().squeeze(0).numpy()
+        self.posterior_ = self._posterior(log_q, collection, None)
+        self.prediction_ = log_q.exp_().numpy()
+
+    def _posterior(
+        self, log_q: Tensor, collection: Collection, tempering: float | None
+    ) -> NDArray[np.floating]:
+        log_r = posterior(
+            log_q,
+            collection.belief,
+            log_mass=torch.from_numpy(self.class_mass_).log(),
+            strata=collection.strata if self.class_mass_.ndim == 2 else None,
+            tempering=self.tempering if tempering is None else tempering,
+        )
+        r: NDArray[np.floating] = log_r.exp_().numpy()
+        return r
+
+    def _read(self, X: Any) -> Any:
+        check_is_fitted(self, "networks_")
+        return read_features(self, X, reset=False)
+
+    def _log_prediction(self, features: Any) -> Tensor:
+        """Log of the mean of what the members predict."""
+        total: Tensor | None = None
+        for network in self.networks_:
+            log_q = perceive(network, features, autocast=self._execution().autocast)
+            total = log_q if total is None else torch.logaddexp(total, log_q, out=total)
+        assert total is not None
+        return total.sub_(math.log(len(self.networks_)))
+
+    def _warn(self, fitted: list[Fitted]) -> None:
+        """Say what was wrong with the states that were kept, each thing once."""
+        kept = [[r for r in each.history if r.epoch == each.best_epoch][-1] for each in fitted]
+        for alarm in dict.fromkeys(a.message for record in kept for a in record.alarms):
+            warnings.warn(f"The fit degenerated: {alarm}.", CollapseWarning, stacklevel=3)
+
+
+def _or_auto(value: Any, automatic: Callable[[], Any]) -> Any:
+    """What was asked for, or what follows from the collection."""
+    return automatic() if value == "auto" else value
+
+
+def _collection(features: Any, belief: Belief, sample_weight: Any, strata: Any) -> Collection:
+    weight = None
+    if sample_weight is not None:
+        weight = torch.from_numpy(
+            _check_sample_weight(
+                sample_weight, features, dtype=np.float32, ensure_non_negative=True
+            )
+        )
+        if not bool(weight.any()):
+            raise refuse(
+                "sample_weight", "be above 0 somewhere", "all are 0", "leave it out for equal ones"
+            )
+    stratum = None if strata is None else torch.as_tensor(np.asarray(strata)).long()
+    return Collection(features, belief, weight=weight, strata=stratum)

@@ -1,0 +1,73 @@
+"""Resolved labels on their way into a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+__all__ = ["write_resolved"]
+
+
+def write_resolved(
+    path: str | os.PathLike[str],
+    *,
+    ids: pa.Array | NDArray[np.generic] | Sequence[object] | None,
+    classes: Sequence[str],
+    log_posterior: Tensor | NDArray[np.floating],
+    log_prediction: Tensor | NDArray[np.floating],
+) -> None:
+    """Write resolved labels as Parquet, all or nothing.
+
+    One row per instance, in the order of the features: `id`, `label` (the class where r is
+    largest), `entropy` of r in nats, and for each class `r_<class>`, the posterior, and
+    `q_<class>`, the prediction, as float32. The file's schema says so too, under the key
+    "description" of each column. Where belief and evidence exclude each other, and all of r is
+    zero, label and entropy are null.
+
+    The file is written beside its place, under a hidden name, and put there when it is complete and
+    on the disk; what was there before stays until then.
+
+    Args:
+        path: The file to write; its name ends in .parquet.
+        ids: The ids of the rows; None for their numbers, from 0.
+        classes: The names of the classes.
+        log_posterior: Log of the posterior r, `(rows, class)`.
+        log_prediction: Log of the prediction q, `(rows, class)`.
+
+    Raises:
+        InvalidInputError: If the arguments do not fit each other, or hold NaN.
+        TacitError: If the file cannot be written: a full disk, a folder that is missing or
+            read-only.
+
+    Example:
+        >>> import numpy as np
+        >>> import pyarrow.parquet
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> r, q = np.array([[0.25, 0.75]]), np.array([[0.5, 0.5]])
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "resolved.parquet")
+        ...     write_resolved(
+        ...         path,
+        ...         ids=["a"],
+        ...         classes=("cat", "dog"),
+        ...         log_posterior=np.log(r),
+        ...         log_prediction=np.log(q),
+        ...     )
+        ...     table = pyarrow.parquet.read_table(path)
+        >>> table.column_names
+        ['id', 'label', 'entropy', 'r_cat', 'r_dog', 'q_cat', 'q_dog']
+        >>> table["label"].to_pylist(), table["r_dog"].to_pylist()
+        (['dog'], [0.75])
+    """
+    from tacit.table._write import write
+
+    write(path, ids, classes, log_posterior, log_prediction)
