@@ -232,7 +232,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
         """The prediction q: what features alone say, `(instances, class)`."""
-        return np.exp(self.predict_log_proba(X))
+        q: NDArray[np.floating] = np.exp(self.predict_log_proba(X))
+        return q
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each instance by its features alone, `(instances,)`."""
