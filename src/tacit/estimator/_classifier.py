@@ -29,6 +29,7 @@ from tacit.estimator._automatic import (
 from tacit.estimator._features import read_features
 from tacit.estimator._names import build, objective_for
 from tacit.estimator._scaling import scale_of
+from tacit.estimator._stream import Stream
 from tacit.estimator._targets import Target, read_labels, read_target
 from tacit.evidence import sum_by_class
 from tacit.fitting import (
@@ -133,6 +134,12 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array([0, 2])
     """
 
+    classes_: NDArray[Any]
+    class_mass_: NDArray[np.floating]
+    posterior_: NDArray[np.floating]
+    prediction_: NDArray[np.floating]
+    networks_: list[nn.Module]
+
     def __init__(
         self,
         predictor: str | nn.Module | Callable[[torch.Generator], nn.Module] = "auto",
@@ -223,6 +230,42 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._take(fitted, target)
         self._resolve(collection)
         self._warn(fitted)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from instances as they come in: one pass over each part, at a constant rate.
+
+        The first part decides how features are standardised. The class mass is a running mean over
+        the last few thousand instances. There is no `posterior_`, which is of a whole collection:
+        ask `posterior` for that of a part.
+
+        Args:
+            X: Features of this part.
+            y: A belief about it, or labels.
+            classes: All classes that will ever occur, in the first call with labels.
+            sample_weight: Weight of each instance.
+        """
+        is_first = not hasattr(self, "networks_")
+        names = (self.classes if classes is None else classes) if is_first else self.classes_
+        if names is None and not isinstance(y, Belief):
+            raise refuse(
+                "classes",
+                "be passed on the first call to partial_fit",
+                "none came",
+                "name all classes that will ever occur",
+            )
+        features = read_features(self, X, reset=is_first)
+        target = read_target(y, names)
+        collection = _collection(features, target.belief, sample_weight, None)
+        if not hasattr(self, "_stream"):
+            self._stream = Stream(self._plans(collection, len(target.classes)), self._execution())
+        self.networks_ = self._stream.learn(collection, getattr(self, "networks_", None))
+        self.classes_ = target.classes
+        sums = sum_by_class(self._log_prediction(features), weight=collection.weight, group=None)
+        self.class_mass_ = self._stream.mass(sums).exp().squeeze(0).numpy()
+        self._forget("posterior_", "prediction_", "history_", "held_out_evidence_")
         return self
 
     def predict_log_proba(self, X: Any) -> NDArray[np.floating]:
@@ -384,7 +427,14 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _execution(self) -> Execution:
         return replace(self.execution or Execution(), device=self.device)
 
+    def _forget(self, *names: str) -> None:
+        """Drop what no longer holds."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
     def _take(self, fitted: list[Fitted], target: Target) -> None:
+        self._forget("_stream")
         self.classes_ = target.classes
         self.networks_ = [each.network for each in fitted]
         self.history_ = [each.history for each in fitted]

@@ -52,6 +52,19 @@ class Plan:
     objective: Objective
     settings: Settings
 
+    def build(self, seed: int) -> nn.Module:
+        """The network before it has learned: a copy, or one with weights drawn by the seed."""
+        if not isinstance(self.predictor, nn.Module):
+            return self.predictor(torch.Generator().manual_seed(seed))
+        if not any(p.requires_grad for p in self.predictor.parameters()):
+            raise refuse(
+                "predictor",
+                "have parameters to learn",
+                "it has none that require a gradient",
+                "switch them on with requires_grad_()",
+            )
+        return copy.deepcopy(self.predictor)
+
 
 class Run:
     """The state of one run, and the rules that move it from epoch to epoch.
@@ -75,8 +88,7 @@ class Run:
     ) -> None:
         self.settings, self.number = plan.settings, number
         self._collection, self._execution, self._device = collection, execution, device
-        self._predictor = plan.predictor
-        self._objective = plan.objective
+        self._plan, self._objective = plan, plan.objective
         self._groups = groups_of(collection.belief)
         check_groups(self._groups, plan.settings.batch_size)
         self._split = split(
@@ -92,8 +104,9 @@ class Run:
 
     def begin(self) -> None:
         """Start from the first weights: at first, and when a run is restarted."""
+        seed = mixed(self.settings.seed, self.restarts) if self.restarts else self.settings.seed
         self.learner = Learner(
-            self._built(), self._objective, self.settings, self._execution, self._device
+            self._plan.build(seed), self._objective, self.settings, self._execution, self._device
         )
         self.epoch = self.n_steps = 0
         self._mass: Tensor | None = None
@@ -269,16 +282,3 @@ class Run:
             return torch.arange(n)
         found = split(n, self._groups, _SAMPLE / n, mixed(self.settings.seed, 3)).held_out
         return found if len(found) else torch.arange(n)
-
-    def _built(self) -> nn.Module:
-        seed = mixed(self.settings.seed, self.restarts) if self.restarts else self.settings.seed
-        if not isinstance(self._predictor, nn.Module):
-            return self._predictor(torch.Generator().manual_seed(seed))
-        if not any(p.requires_grad for p in self._predictor.parameters()):
-            raise refuse(
-                "predictor",
-                "have parameters to learn",
-                "it has none that require a gradient",
-                "switch them on with requires_grad_()",
-            )
-        return copy.deepcopy(self._predictor)
