@@ -98,6 +98,17 @@ def test_product_of_sets_is_their_intersection(data):
             first * second
 
 
+@given(st.data())
+def test_joined_sets_are_those_of_the_parts_in_turn(data):
+    sets, n_classes = data.draw(label_sets())
+    cut = data.draw(st.integers(0, len(sets)))
+    parts = [of_sets(sets[:cut], n_classes), of_sets(sets[cut:], n_classes)]
+    joined = Candidates.joined(iter(parts))
+    assert joined.labels() == of_sets(sets, n_classes).labels()
+    assert joined.n_classes == n_classes
+    assert Candidates.joined(joined[[row]] for row in range(len(sets))).labels() == joined.labels()
+
+
 def test_product_with_probabilities_equals_that_of_the_dense_belief(generator):
     probabilities = torch.rand(3, 5, generator=generator, dtype=torch.float64)
     sets = Candidates([[0, 4], [1], [0, 1, 2, 3, 4]], n_classes=5)
@@ -195,6 +206,11 @@ def test_wrong_row_is_named_beyond_the_first_slab(monkeypatch):
         (lambda: Candidates.from_mask(torch.ones(2, 3)), "`mask` .* torch.float32"),
         (lambda: Candidates.from_mask(torch.ones(3).bool()), r"`mask` .* shape \(3,\)"),
         (lambda: Candidates.from_mask([[True, False]]), "`mask` .* it is a list"),
+        (lambda: Candidates.joined([]), "`parts` must hold at least one belief, .* it is empty"),
+        (
+            lambda: Candidates.joined([Candidates([[0]], n_classes=n) for n in (3, 2)]),
+            "`parts` must be about the same number of classes, but they have 3 and 2",
+        ),
     ],
 )
 def test_impossible_sets_are_refused(make, sentence):

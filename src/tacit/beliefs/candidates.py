@@ -118,17 +118,17 @@ class Candidates(Independent):
             >>> Candidates.joined([first, first[:1]]).labels()
             [[0, 2], [1], [0, 2]]
         """
-        beliefs = list(parts)
-        kinds = sorted({part.n_classes for part in beliefs})
-        if len(kinds) != 1:
-            raise refuse(
-                "parts",
-                "hold at least one belief, all about the same number of classes",
-                f"they have {' and '.join(map(str, kinds))} classes" if kinds else "it is empty",
-                "state each part with the same n_classes",
-            )
+        bits, n_classes, stop = None, 0, 0
+        for part in parts:
+            start, stop = stop, stop + len(part)
+            n_classes = n_classes or part.n_classes
+            _check_same_classes(n_classes, part.n_classes)
+            bits = _with_room(bits, stop, part._bits)
+            bits[start:stop] = part._bits
+        if bits is None:
+            raise refuse("parts", "hold at least one belief", "it is empty", "pass some")
         belief = cls.__new__(cls)
-        belief._bits, belief.n_classes = torch.cat([part._bits for part in beliefs]), kinds[0]
+        belief._bits, belief.n_classes = bits[:stop].clone(), n_classes
         return belief
 
     def __len__(self) -> int:
@@ -213,6 +213,21 @@ def _first_empty(bits: Tensor) -> int | None:
     """The first row without a label."""
     empty = bits.any(-1) == 0
     return int(empty.nonzero()[0]) if bool(empty.any()) else None
+
+
+def _with_room(bits: Tensor | None, n_rows: int, like: Tensor) -> Tensor:
+    """A table with room for so many rows: the same one, or one of twice the size.
+
+    Parts are not kept until the last has come: between other tables that come and go, each would
+    leave a hole in the memory several times its size.
+    """
+    if bits is None:
+        return like.new_empty(n_rows, like.shape[1])
+    if n_rows <= len(bits):
+        return bits
+    wider = bits.new_empty(max(n_rows, 2 * len(bits)), bits.shape[1])
+    wider[: len(bits)] = bits
+    return wider
 
 
 def _n_bytes(n_classes: int) -> int:
@@ -301,4 +316,14 @@ def _check_classes(n_classes: int, argument: str) -> None:
             "speak of at least 2 classes",
             f"it speaks of {n_classes}",
             "with one class there is nothing to resolve",
+        )
+
+
+def _check_same_classes(n_classes: int, others: int) -> None:
+    if n_classes != others:
+        raise refuse(
+            "parts",
+            "be about the same number of classes",
+            f"they have {n_classes} and {others}",
+            "state each part with the same n_classes",
         )

@@ -83,7 +83,11 @@ class Keys:
         key = "ids" if asked is None else asked
         if key not in self.names:
             return None
-        return ids_from([self.column(key)], self.path, key, typed=True)
+        return self.ids_at(key)
+
+    def ids_at(self, key: str, *, unique: bool = True) -> pa.Array:
+        """The ids under a key."""
+        return ids_from([self.column(key)], self.path, key, typed=True, unique=unique)
 
     def the_one(self, keys: Sequence[str], what: str) -> str:
         """The one of some keys that the file has."""

@@ -9,7 +9,6 @@ import numpy as np
 from tacit.table._arrays import Keys, mapped
 from tacit.table._classes import axis_of, stored_classes
 from tacit.table._errors import refused
-from tacit.table._ids import ids_from
 from tacit.table._join import joined
 from tacit.table._kinds import kind_of_keys
 from tacit.table._memory import slabs
@@ -97,10 +96,7 @@ def _labels(keys: Keys, ids: pa.Array | None, target: Target, classes: Names) ->
 
 
 def _pairs(keys: Keys, target: Target, classes: Names) -> Beliefs:
-    columns = {
-        side: ids_from([keys.column(side)], keys.path, side, typed=True, unique=False)
-        for side in SIDES
-    }
+    columns = {side: keys.ids_at(side, unique=False) for side in SIDES}
     columns["relation"] = keys.column("relation")
     if len({len(column) for column in columns.values()}) > 1:
         raise refused(

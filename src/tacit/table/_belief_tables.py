@@ -8,14 +8,13 @@ import pyarrow as pa
 
 from tacit.table._classes import enough_classes
 from tacit.table._errors import did_you_mean, listed, refused
-from tacit.table._ids import ids_from
 from tacit.table._join import joined
 from tacit.table._kinds import COLUMNS, kind_of_columns, passed_over
 from tacit.table._numbers import stacked
 from tacit.table._pairs import SIDES, pairs_of
 from tacit.table._probabilities import probabilities_of
 from tacit.table._sets import Column, sets_of_names
-from tacit.table._tables import id_column_of, open_table
+from tacit.table._tables import id_column_of, ids_of, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +49,7 @@ def from_table(
     belief_kind = kind_of_columns(names, sheet.numeric, path)
     if belief_kind == "pairs":
         return _pairs(sheet, target, classes)
-    ids = None if id_name is None else _ids(sheet, id_name)
+    ids = None if id_name is None else ids_of(sheet, id_name)
     join = joined(path, ids, sheet.n_rows, target)
     if belief_kind == "probabilities":
         return _probabilities(sheet, names, join, classes)
@@ -100,12 +99,7 @@ def _sets(sheet: Sheet, kind: str, names: Sequence[str], join: Join, classes: Na
 
 def _pairs(sheet: Sheet, target: Target, classes: Names) -> Beliefs:
     relation = (columns["relation"] for _, columns in sheet.parts(texts=["relation"]))
-    columns = {side: _ids(sheet, side, unique=False) for side in SIDES}
+    columns = {side: ids_of(sheet, side, unique=False) for side in SIDES}
     columns["relation"] = pa.chunked_array(relation).combine_chunks()
     others = [name for name in sheet.names if name not in COLUMNS["pairs"]]
     return pairs_of(columns, classes, target, sheet.path, passed_over(others))
-
-
-def _ids(sheet: Sheet, name: str, *, unique: bool = True) -> pa.Array:
-    pieces = (columns[name] for _, columns in sheet.parts(texts=[name]))
-    return ids_from(pieces, sheet.path, name, typed=sheet.typed, unique=unique)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,8 +79,7 @@ class Csv(Sheet):
                 yield from self._open(types, threads=True)
             except pa.ArrowInvalid:
                 # On one thread pyarrow knows the number of the row that it stumbles over.
-                for _ in self._open(types):
-                    pass
+                deque(self._open(types), maxlen=0)
                 raise
 
     def _open(self, types: Mapping[str, pa.DataType], *, threads: bool = False) -> Any:

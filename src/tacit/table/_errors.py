@@ -84,7 +84,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A question that suggests the spelling meant, or nothing.
 
     Example:
-        >>> did_you_mean("lable", ["id", "label"])
+        >>> did_you_mean("labl", ["id", "label"])
         ' (did you mean `label`?)'
     """
     known = list(names)

@@ -28,7 +28,7 @@ def floats(column: pa.Array) -> NDArray[Any]:
         # Whole numbers beyond 2^53 are rounded, as float32 would round them in any case.
         column = pc.cast(column, pa.float64(), safe=False)
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
+    return values.astype(np.result_type(values, np.float32), copy=False)
 
 
 def stacked(columns: Mapping[str, pa.Array], names: Sequence[str]) -> NDArray[Any]:

@@ -21,16 +21,16 @@ def write_resolved(
     *,
     ids: pa.Array | NDArray[np.generic] | Sequence[object] | None,
     classes: Sequence[str],
-    log_posterior: Tensor | NDArray[np.floating],
-    log_prediction: Tensor | NDArray[np.floating],
+    prediction: Tensor | NDArray[np.floating],
+    posterior: Tensor | NDArray[np.floating] | None = None,
 ) -> None:
     """Write resolved labels as Parquet, all or nothing.
 
     One row per instance, in the order of the features: `id`, `label` (the class where r is
     largest), `entropy` of r in nats, and for each class `r_<class>`, the posterior, and
-    `q_<class>`, the prediction, as float32. The file's schema says so too, under the key
-    "description" of each column. Where belief and evidence exclude each other, and all of r is
-    zero, label and entropy are null.
+    `q_<class>`, the prediction, as float32. Without a posterior, label and entropy are those of q.
+    The file's schema says so too, under the key "description" of each column. Where belief and
+    evidence exclude each other, and all of r is zero, label and entropy are null.
 
     The file is written beside its place, under a hidden name, and put there when it is complete and
     on the disk; what was there before stays until then.
@@ -39,8 +39,8 @@ def write_resolved(
         path: The file to write; its name ends in .parquet.
         ids: The ids of the rows; None for their numbers, from 0.
         classes: The names of the classes.
-        log_posterior: Log of the posterior r, `(rows, class)`.
-        log_prediction: Log of the prediction q, `(rows, class)`.
+        prediction: The prediction q, `(rows, class)`.
+        posterior: The posterior r, `(rows, class)`, where there were beliefs.
 
     Raises:
         InvalidInputError: If the arguments do not fit each other, or hold NaN.
@@ -59,8 +59,8 @@ def write_resolved(
         ...         path,
         ...         ids=["a"],
         ...         classes=("cat", "dog"),
-        ...         log_posterior=np.log(r),
-        ...         log_prediction=np.log(q),
+        ...         posterior=r,
+        ...         prediction=q,
         ...     )
         ...     table = pyarrow.parquet.read_table(path)
         >>> table.column_names
@@ -70,4 +70,4 @@ def write_resolved(
     """
     from tacit.table._write import write
 
-    write(path, ids, classes, log_posterior, log_prediction)
+    write(path, ids, classes, posterior, prediction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -155,4 +156,4 @@ def _in_order(
         return Candidates.joined(parts)
     # Rows of the features that the file does not have take the one beyond its last.
     anything = Candidates.from_mask(torch.ones(1, n_classes, dtype=torch.bool))
-    return Candidates.joined([*parts, anything])[torch.from_numpy(order)]
+    return Candidates.joined(chain(parts, [anything]))[torch.from_numpy(order)]

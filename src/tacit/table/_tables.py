@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.errors import refuse
 from tacit.table._errors import did_you_mean, listed, refused
+from tacit.table._ids import ids_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from tacit.table._sheet import Sheet
 
-__all__ = ["checked_column", "feature_columns", "id_column_of", "open_table"]
+__all__ = ["checked_column", "feature_columns", "id_column_of", "ids_of", "open_table"]
 
 _ID: Final = "id"
 _INDEX: Final = "__index_level_"
@@ -47,6 +50,12 @@ def id_column_of(sheet: Sheet, asked: str | None) -> str | None:
             f"pass id_column={alike[0]!r}, or leave it out",
         )
     return None
+
+
+def ids_of(sheet: Sheet, name: str, *, unique: bool = True) -> pa.Array:
+    """The ids in a column."""
+    pieces = (columns[name] for _, columns in sheet.parts(texts=[name]))
+    return ids_from(pieces, sheet.path, name, typed=sheet.typed, unique=unique)
 
 
 def checked_column(sheet: Sheet, name: str) -> str:

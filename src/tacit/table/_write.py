@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from scipy.special import xlogy
 
 from tacit._files import write_atomically
 from tacit.errors import refuse
@@ -17,28 +18,28 @@ from tacit.table._paths import as_path
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
     from numpy.typing import NDArray
 
 __all__ = ["write"]
 
-_CELLS: Final = 1 << 22
+_CELLS: Final = 1 << 21
 _FEWEST: Final = 1 << 14
-_MOST: Final = 1 << 18
+_MOST: Final = 1 << 17
 """Rows of a row group: as many as keep a table of one class each within reason."""
 
 _ROUNDING: Final = 0.01
-"""How far above 0 the log of a probability may lie: bfloat16 has 8 bits."""
+"""How far above 1 a probability may lie: bfloat16 has 8 bits."""
 
 
 def write(
     path: str | os.PathLike[str],
     ids: Any,
     classes: Sequence[str],
-    log_posterior: Any,
-    log_prediction: Any,
+    posterior: Any,
+    prediction: Any,
 ) -> None:
     """Write resolved labels; see `tacit.table.write_resolved`."""
     place = as_path(path)
@@ -50,12 +51,14 @@ def write(
             "let it end so",
         )
     names = class_names(classes)
-    n_rows = _checked_shapes(log_posterior, log_prediction, len(names))
+    given = {"posterior": posterior, "prediction": prediction}
+    tables = {argument: table for argument, table in given.items() if table is not None}
+    n_rows = _checked_shapes(tables, len(names))
     labelled = checked_ids(ids, n_rows)
-    schema = _schema(names, pa.int64() if labelled is None else labelled.type)
+    schema = _schema(names, list(tables), pa.int64() if labelled is None else labelled.type)
 
     def fill(file: BinaryIO) -> None:
-        _write_groups(file, schema, labelled, names, (log_posterior, log_prediction))
+        _write_groups(file, schema, labelled, names, tables)
 
     write_atomically(place, fill)
 
@@ -65,59 +68,57 @@ def _write_groups(
     schema: pa.Schema,
     ids: pa.Array | None,
     classes: Sequence[str],
-    logs: tuple[Any, Any],
+    tables: Mapping[str, Any],
 ) -> None:
+    n_rows = len(tables["prediction"])
     step = min(max(_CELLS // len(classes), _FEWEST), _MOST)
     options = {"use_dictionary": ["label"], "write_page_checksum": True}
     with pq.ParquetWriter(file, schema, **options) as writer:
-        for start in range(0, len(logs[0]), step):
-            rows = slice(start, min(start + step, len(logs[0])))
+        for start in range(0, n_rows, step):
+            rows = slice(start, min(start + step, n_rows))
             named = pa.array(np.arange(rows.start, rows.stop)) if ids is None else ids[rows]
-            writer.write_table(pa.table(_columns(rows, named, classes, logs), schema=schema))
+            writer.write_table(pa.table(_columns(rows, named, classes, tables), schema=schema))
 
 
 def _columns(
-    rows: slice, ids: pa.Array, classes: Sequence[str], logs: tuple[Any, Any]
+    rows: slice, ids: pa.Array, classes: Sequence[str], tables: Mapping[str, Any]
 ) -> list[pa.Array]:
-    log_r = _checked_logs(logs[0], rows, "log_posterior", ids)
-    log_q = _checked_logs(logs[1], rows, "log_prediction", ids)
-    r, q = np.exp(log_r), np.exp(log_q)
-    excluded = ~r.any(1)
-    label = pa.array(log_r.argmax(1), mask=excluded)
-    entropy = -(r * np.where(r > 0, log_r, 0.0)).sum(1) + 0.0
+    """The columns of some rows; labels are those of the first table."""
+    parts = [_checked(table, rows, argument, ids) for argument, table in tables.items()]
+    told = parts[0]
+    nothing = ~told.any(1)
+    label = pa.array(told.argmax(1), mask=nothing)
+    entropy = xlogy(told, told).sum(1)
     return [
         ids,
         pa.array(classes, pa.string()).take(label),
-        pa.array(entropy.astype(np.float32), mask=excluded),
-        *(pa.array(column.astype(np.float32)) for column in (*r.T, *q.T)),
+        pa.array(np.abs(entropy).astype(np.float32), mask=nothing),
+        *(pa.array(column.astype(np.float32)) for part in parts for column in part.T),
     ]
 
 
-def _checked_logs(logs: Any, rows: slice, argument: str, ids: pa.Array) -> NDArray[np.float64]:
-    """Some rows of a tensor or an array; refuses what is no log of a probability."""
-    part = logs[rows]
+def _checked(table: Any, rows: slice, argument: str, ids: pa.Array) -> NDArray[np.float64]:
+    """Some rows of a tensor or an array; refuses what is no probability."""
+    part = table[rows]
     if hasattr(part, "detach"):
         part = part.detach().cpu().double().numpy()
     values = np.asarray(part, dtype=np.float64)
-    wrong = ~(values <= _ROUNDING)
+    wrong = ~((values >= 0) & (values <= 1 + _ROUNDING))
     if wrong.any():
         row, place = (int(axis) for axis in np.argwhere(wrong)[0])
         raise refuse(
             argument,
-            "hold logs of probabilities, which are at most 0",
+            "hold probabilities, from 0 to 1",
             f"row {rows.start + row} (id {shown(ids[row])}), class {place}, holds "
             f"{values[row, place]}",
-            "take the logs, and look for NaN in the features",
+            "pass exp() of logs, and look for NaN in the features",
         )
     return values
 
 
-def _checked_shapes(log_posterior: Any, log_prediction: Any, n_classes: int) -> int:
-    shapes = {
-        "log_posterior": tuple(np.shape(log_posterior)),
-        "log_prediction": tuple(np.shape(log_prediction)),
-    }
-    n_rows = (shapes["log_posterior"] or (0,))[0]
+def _checked_shapes(tables: Mapping[str, Any], n_classes: int) -> int:
+    shapes = {argument: tuple(np.shape(table)) for argument, table in tables.items()}
+    n_rows = (next(iter(shapes.values())) or (0,))[0]
     for argument, shape in shapes.items():
         if shape != (n_rows, n_classes):
             raise refuse(
@@ -129,14 +130,23 @@ def _checked_shapes(log_posterior: Any, log_prediction: Any, n_classes: int) -> 
     return int(n_rows)
 
 
-def _schema(classes: Sequence[str], id_type: pa.DataType) -> pa.Schema:
+def _schema(classes: Sequence[str], tables: Sequence[str], id_type: pa.DataType) -> pa.Schema:
     """The columns of the file, each with a description."""
+    symbols = {"posterior": "r", "prediction": "q"}
+    told = f"{tables[0]} {symbols[tables[0]]}"
     columns = [
         ("id", id_type, "What the instance is called"),
-        ("label", pa.string(), "The class where the posterior r is largest"),
-        ("entropy", pa.float32(), "Entropy of the posterior r in nats"),
-        *((f"r_{name}", pa.float32(), f"Posterior r of {name}") for name in classes),
-        *((f"q_{name}", pa.float32(), f"Prediction q of {name}") for name in classes),
+        ("label", pa.string(), f"The class where the {told} is largest"),
+        ("entropy", pa.float32(), f"Entropy of the {told} in nats"),
+        *(
+            (
+                f"{symbols[table]}_{name}",
+                pa.float32(),
+                f"{table.capitalize()} {symbols[table]} of {name}",
+            )
+            for table in tables
+            for name in classes
+        ),
     ]
     return pa.schema(
         [pa.field(name, kind, metadata={"description": what}) for name, kind, what in columns]

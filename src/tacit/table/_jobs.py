@@ -1,0 +1,227 @@
+"""What is done with files: resolve, predict, check; and what each comes to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from tacit.fitting import Progress
+    from tacit.table._recipe import Recipe
+
+__all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a run came to.
+
+    Attributes:
+        out: The run's folder.
+        n_instances: Number of instances.
+        n_informed: Of how many the beliefs say anything.
+        kind: What kind of beliefs they are.
+        classes: Names of the classes.
+        held_out_evidence: In nats per instance; None where nothing was held out.
+        entropy_before: Mean entropy of the beliefs' marginals, in nats.
+        entropy_after: Mean entropy of the posterior.
+        balance: Share of each class among the resolved labels.
+        epochs: Epochs that each member trained for.
+        ended: Why each member ended.
+        notes: What is odd without being wrong.
+        alarms: What was wrong with the states that were kept.
+        seconds: How long it took.
+    """
+
+    out: str
+    n_instances: int
+    n_informed: int
+    kind: str
+    classes: tuple[str, ...]
+    held_out_evidence: float | None
+    entropy_before: float
+    entropy_after: float
+    balance: tuple[float, ...]
+    epochs: tuple[int, ...]
+    ended: tuple[str, ...]
+    notes: tuple[str, ...]
+    alarms: tuple[str, ...]
+    seconds: float
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Self:
+        """Inverse of `as_dict`, lists allowed for tuples."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+        }
+        return cls(**values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """What a model said of new data.
+
+    Attributes:
+        out: The file that was written.
+        n_instances: Number of instances.
+        notes: What is odd without being wrong.
+    """
+
+    out: str
+    n_instances: int
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What beliefs are worth.
+
+    Attributes:
+        source: The file.
+        kind: How it was read.
+        classes: Names of the classes.
+        n_instances: Number of rows.
+        bits: Mean information of a belief about its label.
+        most_bits: What a certain label would tell.
+        n_certain: Rows whose label is known.
+        n_open: Rows of which nothing is known.
+        balance: Share of each class, as the beliefs have it.
+        findings: What should be looked at, a sentence each, with what to do.
+        notes: What is odd without being wrong.
+    """
+
+    source: str
+    kind: str
+    classes: tuple[str, ...]
+    n_instances: int
+    bits: float
+    most_bits: float
+    n_certain: int
+    n_open: int
+    balance: tuple[float, ...]
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+def resolve(
+    recipe: Recipe,
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Summary | None:
+    """Find the labels of a collection in files, and a predictor for new data.
+
+    Writes a folder: `resolved.parquet` (see `write_resolved`), `model/` (see
+    `BeliefClassifier.load`), `metrics.jsonl` with a record for each epoch, and `run.json` with all
+    settings, versions, and what came out. Under torchrun the processes share the work, and the
+    first writes.
+
+    Args:
+        recipe: Which files, and how to learn.
+        out: The folder; new, unless a run of the same recipe is resumed.
+        resume: Whether to go on with the run in the folder, where there is one. A run that was
+            killed ends as it would have ended; one that had come to its end is left as it is.
+        watch: Told of the progress after each step.
+        tell: Told what was read, a sentence at a time.
+
+    Returns:
+        What the run came to; None on all processes but the first.
+
+    Raises:
+        InvalidInputError: If a file or a setting cannot be used.
+        RunError: If the folder holds something else, or cannot be written to.
+    """
+    from tacit.table._resolve import run
+
+    return run(recipe, Path(out), resume=resume, watch=watch, tell=tell)
+
+
+def predict(
+    model: str | os.PathLike[str],
+    data: str,
+    out: str | os.PathLike[str],
+    *,
+    beliefs: str | None = None,
+    id_column: str | None = None,
+    tempering: float | None = None,
+    device: str = "auto",
+) -> Applied:
+    """Predict the labels of new data in a file; where there are beliefs about them, resolve them.
+
+    Args:
+        model: The folder of a run, or of a model.
+        data: File or folder of features, see `read_features`.
+        out: The Parquet file to write; it must be new.
+        beliefs: File of beliefs, see `read_beliefs`.
+        id_column: The column of ids, in both.
+        tempering: β; that of the model unless given.
+        device: Where to compute.
+
+    Raises:
+        InvalidInputError: If a file cannot be used, or does not fit the model.
+        ModelError: If the model cannot be read.
+    """
+    from tacit.table._apply import run
+
+    return run(
+        Path(model),
+        data,
+        Path(out),
+        beliefs=beliefs,
+        id_column=id_column,
+        tempering=tempering,
+        device=device,
+    )
+
+
+def check(
+    beliefs: str,
+    *,
+    data: str | None = None,
+    id_column: str | None = None,
+    classes: Sequence[str] | None = None,
+) -> Check:
+    r"""Say what a file of beliefs is worth, before anything is learned from it.
+
+    Args:
+        beliefs: The file, see `read_beliefs`.
+        data: The features, to see whether the ids join; otherwise the file's own rows count.
+        id_column: The column of ids, in both.
+        classes: Names of the classes, in order.
+
+    Raises:
+        InvalidInputError: If a file cannot be used.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "beliefs.csv")
+        ...     _ = path.write_text("id,candidates\na,cat|dog\nb,owl\n")
+        ...     found = check(str(path), classes=["cat", "dog", "owl", "yak"])
+        >>> found.kind, found.n_instances, found.n_certain, round(found.bits, 3)
+        ('candidates', 2, 1, 1.5)
+        >>> found.findings
+        ('No row allows yak: look for a misspelling, or leave the class out of --classes.',)
+    """
+    from tacit.table._check import run
+
+    return run(beliefs, data=data, id_column=id_column, classes=classes)

@@ -1,0 +1,140 @@
+"""From files to resolved labels: read, fit, write."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from tacit._processes import any_process, process_number
+from tacit.diagnostics import appraised, mean_entropy
+from tacit.errors import CollapseWarning
+from tacit.estimator import BeliefClassifier
+from tacit.fitting import CHECKPOINT
+from tacit.runs import RunFolder
+from tacit.table._beliefs import read_beliefs
+from tacit.table._features import read_features
+from tacit.table._jobs import Summary
+from tacit.table._resolved import write_resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.fitting import Progress
+    from tacit.table._beliefs import Beliefs
+    from tacit.table._features import Features
+    from tacit.table._recipe import Recipe
+
+__all__ = ["MODEL", "RESOLVED", "run"]
+
+MODEL = "model"
+RESOLVED = "resolved.parquet"
+
+
+def run(
+    recipe: Recipe,
+    out: Path,
+    *,
+    resume: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Summary | None:
+    """Resolve; see `tacit.table.resolve`."""
+    started = time.monotonic()
+    model = BeliefClassifier(**recipe.learning, random_state=recipe.seed).check()
+    leads = process_number("world") == 0
+    opened = RunFolder.opened(out, "resolve", recipe.resolved(), resume=resume)
+    with opened if leads else nullcontext() as folder:
+        done = folder.results() if folder is not None else None
+        if any_process(done is not None):
+            return Summary.of(done) if done is not None else None
+        features, beliefs = _read(recipe)
+        if tell is not None:
+            for sentence in _seen(features, beliefs):
+                tell(sentence)
+        _fit(model, features, beliefs, out, resume=resume, watch=watch)
+        summary = _summary(model, features, beliefs, out, time.monotonic() - started)
+        if folder is None:
+            return None
+        _write(model, features, beliefs, out)
+        folder.complete(summary.as_dict())
+        (out / CHECKPOINT).unlink(missing_ok=True)
+        return summary
+
+
+def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
+    features = read_features(recipe.data, id_column=recipe.id_column, columns=recipe.columns)
+    beliefs = read_beliefs(
+        recipe.beliefs,
+        ids=features.ids,
+        n_rows=len(features),
+        classes=recipe.classes,
+        id_column=recipe.id_column,
+    )
+    return features, beliefs
+
+
+def _seen(features: Features, beliefs: Beliefs) -> list[str]:
+    shape = features.values.shape[1:]
+    what = f"{shape[0]} features" if len(shape) == 1 else " x ".join(map(str, shape))
+    return [
+        f"{len(features):,} instances of {what} ({features.source})",
+        f"{beliefs.kind} about {len(beliefs.classes)} classes ({beliefs.source}); "
+        f"{beliefs.n_informed:,} of {len(beliefs):,} rows say something",
+        *(f"note: {note}" for note in (*features.notes, *beliefs.notes)),
+    ]
+
+
+def _fit(
+    model: BeliefClassifier,
+    features: Features,
+    beliefs: Beliefs,
+    out: Path,
+    *,
+    resume: bool,
+    watch: Callable[[Progress], None] | None,
+) -> None:
+    model.set_params(classes=list(beliefs.classes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)  # told by the summary
+        model.fit(features.values, beliefs.belief, folder=out, resume=resume, watch=watch)
+    if features.names:
+        model.feature_names_in_ = np.asarray(features.names, dtype=object)
+
+
+def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: Path) -> None:
+    model.save(out / MODEL, overwrite=True)
+    write_resolved(
+        out / RESOLVED,
+        ids=features.ids,
+        classes=beliefs.classes,
+        posterior=model.posterior_,
+        prediction=model.prediction_,
+    )
+
+
+def _summary(
+    model: BeliefClassifier, features: Features, beliefs: Beliefs, out: Path, seconds: float
+) -> Summary:
+    labels = np.bincount(model.posterior_.argmax(1), minlength=len(beliefs.classes))
+    return Summary(
+        out=str(out),
+        n_instances=len(features),
+        n_informed=beliefs.n_informed,
+        kind=beliefs.kind,
+        classes=beliefs.classes,
+        held_out_evidence=model.held_out_evidence_,
+        entropy_before=appraised(beliefs.belief).entropy,
+        entropy_after=mean_entropy(torch.from_numpy(model.posterior_)),
+        balance=tuple((labels / len(features)).tolist()),
+        epochs=tuple(len(history) for history in model.history_),
+        ended=model.ended_,
+        notes=(*features.notes, *beliefs.notes),
+        alarms=model.alarms_,
+        seconds=round(seconds, 1),
+    )
