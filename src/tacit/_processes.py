@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
     "Group",
+    "any_process",
+    "joined",
     "joint_logsumexp",
     "joint_max",
     "joint_rows",
@@ -50,6 +57,34 @@ def joint_max(value: Tensor, group: Group) -> Tensor:
     top = value.clone()
     dist.all_reduce(top, op=dist.ReduceOp.MAX, group=_resolved(group))
     return top
+
+
+def any_process(holds: bool) -> bool:
+    """Whether something holds on any of the processes."""
+    return (
+        holds if n_processes("world") == 1 else bool(joint_max(torch.tensor(int(holds)), "world"))
+    )
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Take part in the training that torchrun has started this process for, if it has.
+
+    Sums go over gloo for tensors of the host and over NCCL for those of a GPU; the n-th process of
+    a machine takes its n-th GPU.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2 or dist.is_initialized():
+        yield
+        return
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+        dist.init_process_group("cpu:gloo,cuda:nccl")
+    else:
+        dist.init_process_group("gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
 
 
 def joint_logsumexp(log_values: Tensor, group: Group) -> Tensor:

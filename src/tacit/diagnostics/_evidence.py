@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
 from tacit.evidence import evidence, sum_by_class
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def held_out_evidence(
     *,
     weight: Tensor | None = None,
     strata: Tensor | None = None,
-    n_strata: int = 1,
+    n_strata: int | None = None,
 ) -> float:
     """Mean log-likelihood of the implicit generative model on instances it did not learn from.
 
@@ -33,9 +35,10 @@ def held_out_evidence(
     Args:
         log_prediction: Log of q on the held-out instances, `(instances, class)`.
         belief: p, about the same instances.
-        weight: Weight of each instance, `(instances,)`; a group has the mean weight of its members.
+        weight: Weight of each instance, `(instances,)`; a group has the mean weight of its members,
+            and one without weight is as if deleted.
         strata: Stratum of each instance, where each has a class mass of its own.
-        n_strata: Number of strata.
+        n_strata: Number of strata; by default those that occur.
 
     Returns:
         Nats per instance.
@@ -52,16 +55,24 @@ def held_out_evidence(
         0.684
     """
     q = log_prediction.detach()
+    if weight is not None and bool((weight == 0).any()):
+        rows = (_by_group(weight, belief) > 0)[belief.group_of].nonzero().squeeze(1)
+        q, belief, weight = q[rows], belief[rows], weight[rows]
+        strata = None if strata is None else strata[rows]
+    if n_strata is None:
+        n_strata = 1 if strata is None else int(strata.max()) + 1
+    strata = strata if n_strata > 1 else None
     sums = sum_by_class(q, weight=weight, strata=strata, n_strata=n_strata, group=None)
     log_mass = sums.log_mass if n_strata > 1 else sums.log_mass[0]
-    normaliser = belief.posterior(
-        evidence(q, log_mass=log_mass, strata=strata if n_strata > 1 else None)
-    ).log_normaliser
+    a = evidence(q, log_mass=log_mass, strata=strata)
+    log_normaliser = belief.posterior(a).log_normaliser.double()
     if weight is None:
-        return float(normaliser.double().sum() / len(q))
-    # Weighted, a group stands for the sum of its members' weights divided by their number, each.
-    w = weight.double()
-    by_group = w.new_zeros(len(normaliser)).index_add(0, belief.group_of, w)
-    size = w.new_zeros(len(normaliser)).index_add(0, belief.group_of, w.new_ones(len(w)))
-    value = normaliser.double().masked_fill(by_group == 0, 0.0)
-    return float((value * by_group / size).sum() / w.sum())
+        return float(log_normaliser.sum() / len(q))
+    size = _by_group(torch.ones_like(weight), belief)
+    return float((log_normaliser * _by_group(weight, belief) / size).sum() / weight.double().sum())
+
+
+def _by_group(values: Tensor, belief: Belief) -> Tensor:
+    """Sum of the values of each group's members, `(groups,)`."""
+    total = values.new_zeros(belief.n_groups, dtype=torch.float64)
+    return total.index_add(0, belief.group_of, values.double())

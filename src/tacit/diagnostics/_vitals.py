@@ -36,13 +36,18 @@ class Vitals(NamedTuple):
 
 
 def vitals(
-    log_prediction: Tensor, marginals: Tensor, *, before: Tensor | None = None
+    log_prediction: Tensor,
+    marginals: Tensor,
+    *,
+    weight: Tensor | None = None,
+    before: Tensor | None = None,
 ) -> tuple[Vitals, Tensor]:
     """Take the vital signs of a prediction.
 
     Args:
         log_prediction: Log of q, `(instances, class)`.
         marginals: The beliefs' own marginals of the same instances.
+        weight: Weight of each instance, `(instances,)`; 0 is "not there".
         before: Class mass at the last look, `(class,)`.
 
     Returns:
@@ -58,11 +63,17 @@ def vitals(
         >>> vitals(constant, torch.full((2, 2), 0.5), before=mass)[0].vanished
         (1,)
     """
-    q = log_prediction.detach().exp().double()
-    mass = q.mean(0)
-    mean_entropy = float(_entropy(q).mean())
+    q, p = log_prediction.detach().exp().double(), marginals.double()
+    if weight is None:
+        w = q.new_full((len(q),), 1 / len(q))
+    else:
+        there = weight > 0
+        q, p, w = q[there], p[there], weight[there].double()
+        w /= w.sum()
+    mass = w @ q
+    mean_entropy = float(w @ _entropy(q))
     entropy_of_mean = float(_entropy(mass))
-    share = marginals.double().mean(0)
+    share = w @ p
     vanished = ((mass < VANISHED * share) & (share > 0)).nonzero().squeeze(1).tolist()
     moved = 0.0 if before is None else 0.5 * float((mass - before).abs().sum())
     return (
@@ -70,7 +81,7 @@ def vitals(
             entropy_of_mean=entropy_of_mean,
             mean_entropy=mean_entropy,
             information=max(0.0, entropy_of_mean - mean_entropy),
-            contradiction=float(q.masked_fill(marginals > 0, 0.0).sum(-1).mean()),
+            contradiction=float(w @ q.masked_fill(p > 0, 0.0).sum(-1)),
             drift=moved,
             vanished=tuple(vanished),
         ),

@@ -27,7 +27,7 @@ from tacit.estimator._automatic import (
     patience_for,
 )
 from tacit.estimator._features import read_features
-from tacit.estimator._names import build, objective_for
+from tacit.estimator._names import PREDICTORS, build, named, objective_for
 from tacit.estimator._scaling import scale_of
 from tacit.estimator._stream import Stream
 from tacit.estimator._targets import Target, read_labels, read_target
@@ -57,6 +57,15 @@ if TYPE_CHECKING:
     from tacit.objectives import Objective
 
 __all__ = ["BeliefClassifier"]
+
+_OF_A_COLLECTION = (
+    *("posterior_", "prediction_", "history_", "ended_", "alarms_"),
+    "held_out_evidence_",
+)
+"""What only `fit` can say."""
+
+_ANY = 1000
+"""Any number of instances and classes will do to check settings."""
 
 
 class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -114,6 +123,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             None where nothing was held out.
         networks_: The members.
         history_: For each member its records, epoch by epoch.
+        ended_: For each member why it ended: "all epochs", "no better for long" or "collapsed".
+        alarms_: What was wrong with the states that were kept, a sentence each.
         n_features_in_: Number of features, or of channels.
         dtype_: Precision of all this: float64 where the features are, on a CPU and for a predictor
             by name, otherwise float32.
@@ -213,7 +224,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             resume: Whether to go on from the folder's checkpoint, if there is one.
             watch: Told of the progress after each step.
         """
-        features = read_features(self, X, reset=True)
+        features = read_features(self.check(), X, reset=True)
         target = read_target(y, self.classes)
         collection = _collection(features, target.belief, sample_weight, strata)
         with ExitStack() as stack:
@@ -229,7 +240,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._take(fitted, target)
         self._resolve(collection)
-        self._warn(fitted)
+        for alarm in self.alarms_:
+            warnings.warn(f"The fit degenerated: {alarm}.", CollapseWarning, stacklevel=2)
         return self
 
     def partial_fit(
@@ -256,7 +268,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "none came",
                 "name all classes that will ever occur",
             )
-        features = read_features(self, X, reset=is_first)
+        features = read_features(self.check(), X, reset=is_first)
         target = read_target(y, names)
         collection = _collection(features, target.belief, sample_weight, None)
         if not hasattr(self, "_stream"):
@@ -265,7 +277,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = target.classes
         sums = sum_by_class(self._log_prediction(features), weight=collection.weight, group=None)
         self.class_mass_ = self._stream.mass(sums).exp().squeeze(0).numpy()
-        self._forget("posterior_", "prediction_", "history_", "held_out_evidence_")
+        self._forget(*_OF_A_COLLECTION)
         return self
 
     def predict_log_proba(self, X: Any) -> NDArray[np.floating]:
@@ -370,7 +382,29 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _settings(self, collection: Collection, n_classes: int, seed: int) -> Settings:
+    def check(self) -> Self:
+        """Refuse settings that cannot be meant, before any data are read; `fit` begins with it."""
+        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int):
+            raise refuse(
+                "n_members", "be a whole number", f"it is {self.n_members!r}", "1 is a single one"
+            )
+        if self.n_members < 1:
+            raise refuse("n_members", "be at least 1", f"it is {self.n_members}", "1 is one")
+        tempering = self.tempering
+        if not isinstance(tempering, int | float) or not 0 <= tempering < math.inf:
+            raise refuse("tempering", "be finite and at least 0", f"it is {tempering!r}", "try 0.5")
+        seed = self.random_state
+        if isinstance(seed, int | np.integer) and not 0 <= seed < 2**63:
+            raise refuse("random_state", "be at least 0", f"it is {seed}", "try 0")
+        check_random_state(None if isinstance(seed, int | np.integer) else seed)
+        settings = self._settings(_ANY, _ANY, 0)
+        objective_for(self.objective, self.mass, batch_size=settings.batch_size, n_classes=_ANY)
+        if isinstance(self.predictor, str):
+            named(PREDICTORS, self.predictor, "predictor", ", a network or what builds one")
+        self._execution().torch_device()
+        return self
+
+    def _settings(self, n_instances: int, n_classes: int, seed: int) -> Settings:
         given: dict[str, Any] = {
             name: getattr(self, name)
             for name in (
@@ -378,28 +412,22 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 *("augment", "on_collapse"),
             )
         }
-        n = len(collection)
-        batch_size = _or_auto(self.batch_size, lambda: batch_size_for(n_classes))
-        epochs = _or_auto(self.epochs, lambda: epochs_for(n, batch_size))
+        wanted = _or_auto(self.batch_size, lambda: batch_size_for(n_classes))
+        batch_size = Settings(batch_size=wanted).batch_size
+        epochs = _or_auto(self.epochs, lambda: epochs_for(n_instances, batch_size))
         return Settings(
             batch_size=batch_size,
             epochs=epochs,
-            held_out=_or_auto(self.held_out, lambda: held_out_for(n)),
+            held_out=_or_auto(self.held_out, lambda: held_out_for(n_instances)),
             patience=_or_auto(self.patience, lambda: patience_for(epochs)),
             seed=seed,
             **given,
         )
 
     def _plans(self, collection: Collection, n_classes: int) -> list[Plan]:
-        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int):
-            raise refuse(
-                "n_members", "be a whole number", f"it is {self.n_members!r}", "1 is a single one"
-            )
-        if self.n_members < 1:
-            raise refuse("n_members", "be at least 1", f"it is {self.n_members}", "1 is one")
         seed = self._seed()
         seeds = [seed, *(mixed(seed, 4, member) for member in range(1, self.n_members))]
-        settings = [self._settings(collection, n_classes, each) for each in seeds]
+        settings = [self._settings(len(collection), n_classes, each) for each in seeds]
         objective = objective_for(
             self.objective, self.mass, batch_size=settings[0].batch_size, n_classes=n_classes
         )
@@ -438,6 +466,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = target.classes
         self.networks_ = [each.network for each in fitted]
         self.history_ = [each.history for each in fitted]
+        self.ended_ = tuple(each.ended for each in fitted)
+        self.alarms_ = _alarms(fitted)
         scores = [each.held_out_evidence for each in fitted if each.held_out_evidence is not None]
         self.held_out_evidence_ = float(np.mean(scores)) if scores else None
 
@@ -482,11 +512,12 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert total is not None
         return total.sub_(math.log(len(self.networks_)))
 
-    def _warn(self, fitted: list[Fitted]) -> None:
-        """Say what was wrong with the states that were kept, each thing once."""
-        kept = [[r for r in each.history if r.epoch == each.best_epoch][-1] for each in fitted]
-        for alarm in dict.fromkeys(a.message for record in kept for a in record.alarms):
-            warnings.warn(f"The fit degenerated: {alarm}.", CollapseWarning, stacklevel=3)
+
+def _alarms(fitted: list[Fitted]) -> tuple[str, ...]:
+    """What was wrong with the states that were kept, each thing once."""
+    kept = [[r for r in each.history if r.epoch == each.best_epoch][-1] for each in fitted]
+    found = {alarm.kind: alarm.message for record in kept for alarm in record.alarms}
+    return tuple(found.values())
 
 
 def _or_auto(value: Any, automatic: Callable[[], Any]) -> Any:

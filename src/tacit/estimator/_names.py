@@ -90,7 +90,7 @@ def named(table: Mapping[str, T], name: object, argument: str, besides: str = ""
         argument,
         f"be one of {', '.join(map(repr, table))}{besides}",
         f"it is {name!r}",
-        f"did you mean {near[0]!r}?" if near else "pick one",
+        f"perhaps {near[0]!r} is meant" if near else "pick one",
     )
 
 

@@ -148,7 +148,7 @@ def _belief_of(labels: Labels, names: NDArray[Any]) -> Belief:
             "y",
             "name the classes that are given",
             f"row {row} holds {name!r}",
-            f"did you mean {near[0]!r}?" if near else "add it to `classes`",
+            f"perhaps {near[0]!r} is meant" if near else "add it to `classes`",
         )
     parts = range(0, max(len(number), 1), _ROWS)
     return Candidates.joined(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_type_hints
 
 from tacit.errors import refuse
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import torch
-
-from typing import Literal
 
 __all__ = ["Execution", "Settings"]
 
@@ -37,7 +36,8 @@ class Settings:
         weight_decay: Decay of the weights, as the optimizer understands it.
         schedule: "constant"; "cosine", down to zero at the last epoch; or "plateau", halved
             when the held-out evidence has not risen for a third of `patience` epochs.
-        warm_up: Epochs of soft cross-entropy against the belief's marginals before the objective.
+        warm_up: Epochs of soft cross-entropy against the belief's marginals before the objective;
+            fewer than there are epochs.
         held_out: Share of the instances, in whole groups, that is kept out of training to judge it
             by held-out evidence: early stopping, the best state and the plateau need it. At most
             20,000 instances; 0 trains on all for all epochs.
@@ -46,8 +46,18 @@ class Settings:
             least a pixel, each time they are seen.
         on_collapse: What to do when a run degenerates: "warn"; "stop"; "restore", which stops and
             goes back to the best state; "restart", from the start with a longer warm-up, twice at
-            the most.
-        seed: Seed of the first weights, the split, the order and everything else that is random.
+            the most, and then as "restore".
+        seed: Seed of the first weights, the split, the order and everything else that is random;
+            below 2^63.
+
+    Example:
+        >>> Settings(epochs=5, schedule="constant").learning_rate
+        0.002
+        >>> Settings(epochs=5, warm_up=5)
+        Traceback (most recent call last):
+        ...
+        tacit.errors.InvalidInputError: `warm_up` must be below the number of epochs, but it is 5 of
+        5; raise `epochs`, or pass SoftCrossEntropy as the objective.
     """
 
     epochs: int = 50
@@ -65,23 +75,37 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name, low in {
-            "epochs": 1,
-            "batch_size": 1,
-            "warm_up": 0,
-            "patience": 0,
-            "seed": 0,
-        }.items():
+        for name, low in {"epochs": 1, "batch_size": 1, "warm_up": 0, "patience": 0}.items():
             _check_range(name, getattr(self, name), low, math.inf)
+        _check_range("seed", self.seed, 0, _LARGEST_SEED)
         _check_range("learning_rate", self.learning_rate, 0.0, math.inf, open_below=True)
         _check_range("weight_decay", self.weight_decay, 0.0, math.inf)
         _check_range("held_out", self.held_out, 0.0, 0.5)
-        if self.on_collapse == "restore" and not self.held_out:
+        if self.warm_up >= self.epochs:
+            raise refuse(
+                "warm_up",
+                "be below the number of epochs",
+                f"it is {self.warm_up} of {self.epochs}",
+                "raise `epochs`, or pass SoftCrossEntropy as the objective",
+            )
+        if not self.held_out:
+            self.check_needs()
+
+    def check_needs(self) -> None:
+        """Refuse what needs held-out evidence; to be called where nothing is held out."""
+        if self.on_collapse == "restore":
             raise refuse(
                 "on_collapse",
                 "be another one where nothing is held out",
                 "it is 'restore', which needs a best state to go back to",
-                "pass held_out=0.1, or on_collapse='stop'",
+                "pass a larger `held_out`, or on_collapse='stop'",
+            )
+        if self.schedule == "plateau":
+            raise refuse(
+                "schedule",
+                "be another one where nothing is held out",
+                "it is 'plateau', which waits for held-out evidence to rise",
+                "pass a larger `held_out`, or schedule='cosine'",
             )
 
 
@@ -103,6 +127,13 @@ class Execution:
         compile: Whether to compile the network by `torch.compile`.
         checkpoint_every: Seconds between checkpoints, where there is a folder for them; 0 is after
             every step.
+
+    Example:
+        >>> Execution(device="cpu", hold="never")
+        Traceback (most recent call last):
+        ...
+        tacit.errors.InvalidInputError: `hold` must be one of 'auto', 'yes', 'no', but it is
+        'never'; pick one.
     """
 
     device: str = "auto"
@@ -138,25 +169,31 @@ class Execution:
         return device
 
 
+_LARGEST_SEED: Final = 2**63 - 1
+"""What torch's generators take."""
+
 _NUMBERS: Final = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
 
 
 def _check_types(settings: Settings | Execution) -> None:
-    """Refuse a value of the wrong kind, and a word that is none of those allowed."""
+    """Refuse a value of the wrong kind, and a word that is none of those allowed.
+
+    Numbers of other kinds, such as numpy's, become Python's, which JSON knows.
+    """
     hints: Mapping[str, Any] = get_type_hints(type(settings))
     for field in fields(settings):
         value, hint = getattr(settings, field.name), hints[field.name]
         if allowed := get_args(hint):
-            if value not in allowed:
+            if not isinstance(value, str) or value not in allowed:
                 words = ", ".join(repr(word) for word in allowed)
                 raise refuse(field.name, f"be one of {words}", f"it is {value!r}", "pick one")
             continue
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        fits = is_number if hint is float else isinstance(value, hint)
-        if not fits or (hint is int and isinstance(value, bool)):
+        kind = {int: Integral, float: Real}.get(hint, hint)
+        if not isinstance(value, kind) or (isinstance(value, bool) and hint is not bool):
             raise refuse(
                 field.name, f"be {_NUMBERS[hint]}", f"it is {value!r}", "see the docs of it"
             )
+        object.__setattr__(settings, field.name, hint(value))
 
 
 def _check_range(
