@@ -19,7 +19,7 @@ ROOT = Path(tacit.__file__).parent
 # before its own, never from a neighbour in the same layer. `tacit/__init__.py` stands above all.
 LAYERS = (
     ("errors",),
-    ("_processes",),
+    ("_processes", "_files"),
     ("evidence",),
     ("beliefs",),
     ("objectives",),
@@ -27,6 +27,7 @@ LAYERS = (
     ("fitting",),
     ("sources",),
     ("estimator",),
+    ("runs",),
     ("report",),
     ("table", "raster", "text", "video", "picture"),
     ("demo",),

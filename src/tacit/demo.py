@@ -1,208 +1,233 @@
-"""The main job in small: handwritten digits, each known only as one of five candidate labels.
+"""The main job in small: handwritten digits whose labels nobody tells.
 
-Run it with `make demo` or `python -m tacit demo`. It is also the example of a torch loop of one's
-own: `fit` holds all that tacit adds to one.
+`tacit demo` writes what is known of scikit-learn's digits to files, resolves them as `tacit
+resolve` resolves any files, and counts: once each digit is known only as one of five candidates,
+once only one wrong label is known of each.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.datasets import load_digits
 
-from tacit.beliefs import Candidates
-from tacit.errors import MissingExtraError
-from tacit.evidence import class_mass, evidence
-from tacit.objectives import RQ
+from tacit._files import write_atomically
+from tacit.errors import refuse
+from tacit.table import Recipe, resolve
 
 if TYPE_CHECKING:
-    from tacit.objectives import Objective
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
-__all__ = ["Digits", "Resolved", "accuracy", "fit", "load", "main", "perceive", "resolve"]
+    from numpy.typing import NDArray
 
-N_CLASSES = 10
-N_CANDIDATES = 5
-HELD_OUT = 359
-"""A fifth of the 1,797 digits: nothing is known or learned of them."""
-EPOCHS, BATCH, STEP = 30, 128, 3e-3
-_SHADES = " ░▒▓█"
+    from tacit.fitting import Progress
+
+__all__ = ["TASKS", "Digits", "Task", "digits", "draw", "run"]
+
+N_CLASSES: Final = 10
+_SHADES: Final = " ░▒▓█"
 
 
 class Digits(NamedTuple):
-    """Digits, what is known of them, and what only the final count may look at.
+    """The digits, and what only the final count may look at.
 
     Attributes:
         images: Ink of each pixel between 0 and 1, `(instances, 1, 8, 8)`.
-        belief: Five candidate labels for each digit.
         truth: The label, `(instances,)`.
     """
 
-    images: Tensor
-    belief: Candidates
-    truth: Tensor
+    images: NDArray[np.float32]
+    truth: NDArray[np.int64]
 
 
-class Resolved(NamedTuple):
-    """What came out.
+@dataclass(frozen=True)
+class Task:
+    """One way of not quite knowing a label.
 
     Attributes:
-        posterior: r on the collection, `(instances, class)`.
-        prediction: q on the collection, `(instances, class)`.
-        held_out: q on the digits that were held out, `(instances, class)`.
+        name: Of its folder.
+        column: What the file of beliefs lists: "candidates" or "excluded".
+        n_labels: Number of labels that are listed for each digit.
+        words: For the heading.
     """
 
-    posterior: Tensor
-    prediction: Tensor
-    held_out: Tensor
+    name: str
+    column: str
+    n_labels: int
+    words: str
+
+    @property
+    def chance(self) -> float:
+        """How often any label that is allowed would be right."""
+        allowed = self.n_labels if self.column == "candidates" else N_CLASSES - self.n_labels
+        return 1 / allowed
 
 
-def main() -> None:
-    """Resolve the digits, and show it."""
-    torch.set_num_threads(1)  # the network is so small that threads cost more than they bring
-    collection, held_out = load(seed=0)
-    n, n_all = len(collection.truth), len(collection.truth) + len(held_out.truth)
-    print(f"{n:,} of scikit-learn's {n_all:,} handwritten digits, each known only as one of")
-    print("five labels: its own, and four others drawn at random.\n")
-    resolved = resolve(collection, held_out, RQ(), seed=0, talk=True)
-    print(f"\n{_picture(collection, resolved.posterior)}\n")
-    print(_table(collection, held_out, resolved))
-    print("\nNo label was told: a small network and the candidates taught each other. Digits that")
-    print("look alike should be called alike, and as a rule only their true labels let them.")
+TASKS: Final = (
+    Task("five-candidates", "candidates", 5, "its own label and four others drawn at random"),
+    Task("one-wrong-label", "excluded", 1, "one label that it has not, drawn at random"),
+)
 
 
-def load(seed: int) -> tuple[Digits, Digits]:
-    """The collection and the digits that are held out, with candidates drawn at random.
-
-    Args:
-        seed: Seed of the draw and of the split.
-
-    Raises:
-        MissingExtraError: If scikit-learn, which ships the digits, is not installed.
-    """
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise MissingExtraError(
-            "the demo takes its digits from scikit-learn, which is not installed; "
-            'install it with: pip install "tacit-learn[demo]"'
-        ) from error
-    generator = torch.Generator().manual_seed(seed)
+def digits() -> Digits:
+    """Scikit-learn's 1,797 digits."""
     data = load_digits()
-    images = torch.as_tensor(data.images, dtype=torch.float32).unsqueeze(1) / 16
-    truth = torch.as_tensor(data.target).long()
-    lot = torch.rand(len(truth), N_CLASSES, generator=generator)
-    lot.scatter_(1, truth.unsqueeze(1), 2.0)  # the true label is always among the candidates
-    belief = Candidates(lot.topk(N_CANDIDATES, 1).indices, n_classes=N_CLASSES)
-    order = torch.randperm(len(truth), generator=generator)
-    collection, held_out = (
-        Digits(images[rows], belief[rows], truth[rows])
-        for rows in (order[HELD_OUT:], order[:HELD_OUT])
-    )
-    return collection, held_out
+    images = (np.asarray(data.images)[:, np.newaxis] / 16).astype(np.float32)
+    return Digits(images, np.asarray(data.target, np.int64))
 
 
-def resolve(
-    collection: Digits, held_out: Digits, objective: Objective, *, seed: int, talk: bool = False
-) -> Resolved:
-    """Learn from the beliefs of the collection; its truth plays no part.
+def draw(truth: NDArray[np.int64], task: Task, seed: int) -> NDArray[np.int64]:
+    """The labels that a task lists for each digit, `(instances, n_labels)`, in ascending order.
+
+    Candidates hold the true label, excluded labels do not; which others, chance decides.
 
     Args:
-        collection: The digits to resolve.
-        held_out: Digits to predict afterwards.
-        objective: What the network minimises.
-        seed: Seed of the network's first weights and of the order of the digits.
-        talk: Whether to print how it goes.
+        truth: The true labels.
+        task: What is listed.
+        seed: Seed of the draw.
+
+    Example:
+        >>> truth = np.array([3, 0])
+        >>> bool((draw(truth, TASKS[0], seed=0) == truth[:, None]).sum() == 2)
+        True
+        >>> bool((draw(truth, TASKS[1], seed=0) == truth[:, None]).any())
+        False
     """
-    network = _network(seed)
-    fit(network, objective, collection.images, collection.belief, seed=seed, talk=talk)
-    log_prediction = perceive(network, collection.images)
-    log_mass = class_mass(log_prediction).log()
-    posterior = collection.belief.posterior(evidence(log_prediction, log_mass=log_mass))
-    return Resolved(
-        posterior.log_marginals.exp(),
-        log_prediction.exp(),
-        perceive(network, held_out.images).exp(),
+    lot = np.random.default_rng(seed).random((len(truth), N_CLASSES))
+    lot[np.arange(len(truth)), truth] = 2.0 if task.column == "candidates" else -1.0
+    listed: NDArray[np.int64] = np.sort(np.argsort(-lot, axis=1)[:, : task.n_labels], axis=1)
+    return listed
+
+
+def run(
+    out: Path,
+    *,
+    seed: int = 0,
+    learning: Mapping[str, Any] | None = None,
+    tell: Callable[[str], object] = str,
+    bar: Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]] | None = None,
+) -> dict[str, Any]:
+    """Write the files, resolve them, count.
+
+    Args:
+        out: A new folder: for each task one with the beliefs and the run.
+        seed: Seed of the draws and the networks.
+        learning: Settings of the estimator, instead of its defaults.
+        tell: Told a line at a time how it goes.
+        bar: Opens a progress bar.
+
+    Returns:
+        For each task the shares of right labels by any allowed label, by q and by r.
+    """
+    started = time.monotonic()
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise refuse("--out", "be a new folder", f"'{out}' is not empty", "name another one")
+    out.mkdir(parents=True, exist_ok=True)
+    data = digits()
+    images = out / "digits.npy"
+    write_atomically(images, lambda file: np.save(file, data.images))
+    tell(f"{len(data.truth):,} handwritten digits of 8 x 8 pixels, {images}")
+    found = {}
+    for task in TASKS:
+        beliefs = out / f"{task.name}.parquet"
+        _write_beliefs(beliefs, task, draw(data.truth, task, seed))
+        tell(f"\n{task.name.replace('-', ' ').capitalize()}: of each digit is known {task.words}.")
+        recipe = Recipe(
+            data=str(images),
+            beliefs=str(beliefs),
+            classes=tuple(map(str, range(N_CLASSES))),
+            seed=seed,
+            learning=learning or {},
+        )
+        opened = nullcontext(None) if bar is None else bar(task.name)
+        with opened as watch:
+            summary = resolve(recipe, out / task.name, watch=watch)
+        assert summary is not None
+        found[task.name] = asdict(task) | _count(out / task.name, data.truth, task)
+        tell(_shown(out / task.name, data, task, seed) + f"\n  resolved in {summary.seconds:.0f} s")
+    tell(f"\n{_table(found)}")
+    tell(f"\nNo label was told: {_MORAL}\n\n{_next(out)}")
+    return {"out": str(out), "seconds": round(time.monotonic() - started, 1), "tasks": found}
+
+
+_MORAL: Final = (
+    "networks and beliefs taught each other. Digits that look alike\n"
+    "should be called alike, and as a rule only their true labels let them."
+)
+
+
+def _write_beliefs(path: Path, task: Task, labels: NDArray[np.int64]) -> None:
+    names = [[str(label) for label in row] for row in labels]
+    write_atomically(path, lambda file: pq.write_table(pa.table({task.column: names}), file))
+
+
+def _count(folder: Path, truth: NDArray[np.int64], task: Task) -> dict[str, float]:
+    """Shares of right labels."""
+    table = pq.read_table(folder / "resolved.parquet")
+    right = {"chance": task.chance}
+    for kind in ("q", "r"):
+        columns = [table[f"{kind}_{label}"].to_numpy() for label in range(N_CLASSES)]
+        right[kind] = float((np.stack(columns, 1).argmax(1) == truth).mean())
+    return right
+
+
+def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Right labels of all tasks."""
+    rows = {
+        "any label that is allowed": "chance",
+        "prediction q (what the networks say)": "q",
+        "posterior r (belief and networks)": "r",
+    }
+    head = "".join(f"{name.replace('-', ' '):>18}" for name in found)
+    lines = [f"  {'right labels':38}{head}", f"  {'-' * (38 + 18 * len(found))}"]
+    for words, key in rows.items():
+        shares = "".join(f"{each[key]:>18.1%}" for each in found.values())
+        lines.append(f"  {words:38}{shares}")
+    return "\n".join(lines)
+
+
+def _next(out: Path) -> str:
+    first, second = (out / task.name for task in TASKS)
+    return "\n".join(
+        (
+            f"The labels are in {first / 'resolved.parquet'}, the networks in {first / 'model'}.",
+            "Try:",
+            f"  tacit check {second}.parquet",
+            f"  tacit predict {first} {out / 'digits.npy'} --out labels.parquet",
+            f"  tacit resolve {out / 'digits.npy'} --beliefs {first}.parquet --objective em "
+            f"--out {out / 'em'}",
+        )
     )
 
 
-def fit(
-    network: nn.Module,
-    objective: Objective,
-    images: Tensor,
-    belief: Candidates,
-    *,
-    seed: int,
-    talk: bool = False,
-) -> None:
-    """A torch loop like any other, with a belief where the labels would be."""
-    generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(network.parameters(), lr=STEP)
-    for epoch in range(1, EPOCHS + 1):
-        total = 0.0
-        for rows in torch.randperm(len(images), generator=generator).split(BATCH):
-            loss = objective(network(images[rows]), belief[rows])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            total += loss.item() * len(rows)
-        if talk and (epoch == 1 or epoch % 10 == 0):
-            print(f"  epoch {epoch:2} of {EPOCHS}   loss {total / len(images):.3f}")
-
-
-@torch.no_grad()
-def perceive(network: nn.Module, images: Tensor) -> Tensor:
-    """Log of the prediction q."""
-    log_prediction: Tensor = network(images).log_softmax(1)
-    return log_prediction
-
-
-def _network(seed: int) -> nn.Module:
-    """Two convolutions and a linear map; the caller's random state stays as it is."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return nn.Sequential(
-            *(nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
-            *(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
-            *(nn.Flatten(), nn.Linear(64 * 2 * 2, N_CLASSES)),
-        )
-
-
-def _table(collection: Digits, held_out: Digits, resolved: Resolved) -> str:
-    rows = {
-        "belief: any one of the candidates": 1 / N_CANDIDATES,
-        "prediction q, the collection": accuracy(resolved.prediction, collection.truth),
-        "posterior r, the collection": accuracy(resolved.posterior, collection.truth),
-        "prediction q, digits held out": accuracy(resolved.held_out, held_out.truth),
-    }
-    lines = [f"  {name:36}{share:7.1%}" for name, share in rows.items()]
-    return "\n".join([f"  {'':36}  right", f"  {'-' * 43}", *lines])
-
-
-def accuracy(probabilities: Tensor, truth: Tensor) -> float:
-    """Share of the instances whose likeliest class is the true one."""
-    return (probabilities.argmax(1) == truth).double().mean().item()
-
-
-def _picture(collection: Digits, posterior: Tensor) -> str:
-    """Three digits and the one that is least sure, as blocks, side by side."""
-    sure, label = posterior.max(1)
-    shown = [0, 1, 2, int(sure.argmin())]
-    candidates = collection.belief[shown].labels()
+def _shown(folder: Path, data: Digits, task: Task, seed: int) -> str:
+    """Three digits and the one that is least sure, side by side."""
+    table = pq.read_table(folder / "resolved.parquet")
+    r = np.stack([table[f"r_{label}"].to_numpy() for label in range(N_CLASSES)], 1)
+    shown = [0, 1, 2, int(r.max(1).argmin())]
+    listed = draw(data.truth, task, seed)
+    words = "one of" if task.column == "candidates" else "not"
     columns = [
         [
-            *_blocks(collection.images[row, 0]),
-            "",
-            "one of " + " ".join(map(str, names)),
-            f"-> {label[row]}   with {sure[row]:.3f}",
+            *_blocks(data.images[row, 0]),
+            f"{words} {' '.join(map(str, listed[row]))}",
+            f"-> {r[row].argmax()}  with {r[row].max():.3f}",
         ]
-        for row, names in zip(shown, candidates, strict=True)
+        for row in shown
     ]
     lines = zip(*columns, strict=True)
-    return "\n".join("  ".join(f"{part:16}" for part in line).rstrip() for line in lines)
+    return "\n".join("  " + "  ".join(f"{part:16}" for part in line).rstrip() for line in lines)
 
 
-def _blocks(image: Tensor) -> list[str]:
+def _blocks(image: NDArray[np.float32]) -> list[str]:
     """Each row of an image as text, two characters to a pixel, which makes it about square."""
-    shade = (image * len(_SHADES)).long().clamp(max=len(_SHADES) - 1)
+    shade = (image * len(_SHADES)).astype(int).clip(max=len(_SHADES) - 1)
     return ["".join(2 * _SHADES[pixel] for pixel in row) for row in shade.tolist()]

@@ -1,0 +1,57 @@
+"""The commands, and how each of them ends."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit.cli import _check, _demo, _predict, _resolve
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="tacit",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("tacit-learn"))
+        raise typer.Exit
+
+
+@app.callback()
+def tacit(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Learn labels from what you already believe about them.
+
+    Start with **tacit demo**. With data of your own: **tacit check** says what beliefs are worth,
+    **tacit resolve** finds the labels, **tacit predict** carries them to new data.
+
+    Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
+    command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
+    """
+    del version
+
+
+app.command("demo")(_demo.demo)
+app.command("resolve")(_resolve.resolve)
+app.command("predict")(_predict.predict)
+app.command("check")(_check.check)
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    app()

@@ -1,0 +1,216 @@
+"""Run folders: what was asked for, with which versions, on what machine, and how far it came.
+
+A run is a folder with `run.json` beside its metrics, checkpoint and outputs. Nothing of another run
+is ever written over: a folder is new, or a run of the same recipe that goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit._files import write_atomically
+from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["DESCRIPTION", "RunError", "RunFolder", "circumstances"]
+
+DESCRIPTION: Final = "run.json"
+FORMAT: Final = 1
+_WHAT: Final = "a run of tacit"
+_PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow")
+
+
+class RunError(TacitError):
+    """A run folder cannot be used for what is asked; nothing in it was changed."""
+
+
+class RunFolder:
+    """A run's folder, held by one process at a time.
+
+    Args:
+        path: The folder.
+        described: What `run.json` says.
+
+    Attributes:
+        path: The folder.
+        was_complete: Whether the run had come to its end before.
+    """
+
+    def __init__(self, path: Path, described: dict[str, Any]) -> None:
+        self.path, self._described = path, described
+        self.was_complete = described["status"] == "complete"
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, path: Path, command: str, recipe: Mapping[str, Any], *, resume: bool
+    ) -> Iterator[RunFolder]:
+        """Start a run in a new folder, or go on with one of the same recipe.
+
+        Args:
+            path: The folder; it is made, with those above it.
+            command: What is run.
+            recipe: All settings, resolved: plain values, as JSON has them.
+            resume: Whether to go on where a run of this recipe is.
+        """
+        if path.exists() and not path.is_dir():
+            raise RunError(f"'{path}' is a file; name a folder with --out.")
+        with _held(path):
+            before = _read(path)
+            _check_folder(path, before, resume=resume)
+            if before is not None:
+                _check_recipe(path, before, command, recipe)
+            run = cls(path, before or _described(command, recipe))
+            if before is None:
+                run._write()
+            yield run
+
+    def results(self) -> dict[str, Any] | None:
+        """What the run came to, if it came to its end before."""
+        return self._described.get("results") if self.was_complete else None
+
+    def complete(self, results: Mapping[str, Any]) -> None:
+        """Note that the run has come to its end, and with what.
+
+        Args:
+            results: Figures that sum it up.
+        """
+        self._described |= {
+            "status": "complete",
+            "ended": _now(),
+            "results": dict(results),
+        }
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps(self._described, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(
+            self.path / DESCRIPTION, lambda file: file.write(text.encode()), error=RunError
+        )
+
+
+def circumstances() -> dict[str, Any]:
+    """Versions and machine of this process."""
+    import torch
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    return {
+        "versions": {"python": platform.python_version()}
+        | {name: found for name in _PACKAGES if (found := _version(name))},
+        "machine": {
+            "system": platform.platform(),
+            "processors": os.cpu_count(),
+            "threads": torch.get_num_threads(),
+            "gpu": gpu,
+        },
+    }
+
+
+def _described(command: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "what": _WHAT,
+        "format": FORMAT,
+        "command": command,
+        "recipe": dict(recipe),
+        "status": "running",
+        "started": _now(),
+        **circumstances(),
+    }
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a folder says of itself, or None where it holds no run."""
+    try:
+        described = json.loads((path / DESCRIPTION).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"'{path / DESCRIPTION}' cannot be read ({error}); choose another folder with --out."
+        ) from error
+    if not isinstance(described, dict) or described.get("what") != _WHAT:
+        raise RunError(
+            f"'{path}' has a {DESCRIPTION} that is not of tacit; choose another folder with --out."
+        )
+    if described.get("format") != FORMAT:
+        raise RunError(
+            f"'{path}' has format {described.get('format')} and this tacit reads {FORMAT}; use the "
+            "tacit that wrote it."
+        )
+    return described
+
+
+def _check_folder(path: Path, before: dict[str, Any] | None, *, resume: bool) -> None:
+    if before is None:
+        others = sorted(each.name for each in path.iterdir())
+        if others:
+            raise RunError(
+                f"'{path}' holds other files ({', '.join(others[:3])}); name a new folder with "
+                "--out."
+            )
+    elif not resume:
+        done = before.get("status") == "complete"
+        raise RunError(
+            f"'{path}' holds {'a finished' if done else 'an unfinished'} run"
+            f" started {before.get('started')}; "
+            + ("" if done else "pass --resume to go on with it, or ")
+            + "name a new folder with --out."
+        )
+
+
+def _check_recipe(
+    path: Path, before: dict[str, Any], command: str, recipe: Mapping[str, Any]
+) -> None:
+    now = {"command": command, **json.loads(json.dumps(dict(recipe)))}
+    then = {"command": before.get("command"), **before.get("recipe", {})}
+    for name in sorted({*now, *then}):
+        if now.get(name) != then.get(name):
+            raise RunError(
+                f"'{path}' holds a run with {name} = {then.get(name)!r}, not {now.get(name)!r}; "
+                "resume with the same settings, or name a new folder with --out."
+            )
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """Keep other processes out of a folder; the system forgets the lock of one that died."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise RunError(
+            f"'{path}' cannot be made ({error.strerror}); name another folder with --out."
+        ) from error
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(folder)
+        raise RunError(
+            f"'{path}' is in use by another process; wait for it, or name another folder with "
+            "--out."
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(folder)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
