@@ -134,18 +134,28 @@ def _half_gradient(scores: Tensor, problem: Problem, coefficient: Tensor) -> tup
         torch.mul(own, c, out=slab.scores(direct))
         coupled = problem.flows and through is not None
         if coupled and through is not None:
-            _accumulate(coupling, through * c, problem, slab)
+            _accumulate(coupling, through, c, problem, slab)
     joint = joint_sum(torch.cat([coupling.flatten(), total.reshape(1)]), problem.group)
     return joint[-1].clone(), _Half(direct, joint[:-1].view_as(coupling) if coupled else None)
 
 
-def _accumulate(coupling: Tensor, parts: Tensor, problem: Problem, slab: Slab) -> None:
+def _accumulate(
+    coupling: Tensor, through: Tensor, coefficient: Tensor, problem: Problem, slab: Slab
+) -> None:
     """Add a slab's part of G, stratum by stratum."""
+    if coefficient.ndim == 0 and problem.strata is None:
+        coupling[0] += coefficient * _over_instances(through)
+        return
+    parts = through * coefficient
     if problem.strata is None:
-        coupling[0] += parts.sum(0) if parts.ndim == 2 else parts.sum((0, 2))
+        coupling[0] += _over_instances(parts)
     else:
         rows = parts.movedim(CLASS, -1).flatten(0, -2)
         coupling.index_add_(0, slab.instances(problem.strata).reshape(-1), rows)
+
+
+def _over_instances(parts: Tensor) -> Tensor:
+    return parts.sum(0) if parts.ndim == 2 else parts.sum((0, 2))
 
 
 def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tensor | None) -> Tensor:
@@ -157,11 +167,11 @@ def _whole_gradient(scores: Tensor, problem: Problem, half: _Half, factor: Tenso
         q = softmax(z) if problem.are_logits else z.exp()
         g = slab.scores(gradient)
         if coupling is not None:
-            g += _share_of_mass(z, q, problem, slab) * beside(coupling, problem, slab, q)
+            g.addcmul_(_share_of_mass(z, q, problem, slab), beside(coupling, problem, slab, q))
         if eps:
             g *= q / (q + eps)
         if problem.are_logits:
-            g -= q * g.sum(CLASS, keepdim=True)
+            g.addcmul_(q, g.sum(CLASS, keepdim=True), value=-1)
         if factor is not None:
             g *= factor
     return gradient.to(scores.dtype)

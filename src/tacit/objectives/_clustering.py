@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet
+from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet, quiet_
 from tacit.objectives._objective import Objective, values
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def _value(t: Terms) -> Tensor:
 
 def _gradient(t: Terms) -> Gradient:
     """With L = sum q (log S - log q): dL/dlog q = q (log S - log q) - q and dL/dlog S = q."""
-    own = t.q * quiet(t.log_S - t.log_q, t.q)
+    own = quiet_(t.log_S - t.log_q, t.q).mul_(t.q)
     return Gradient(own.sum(CLASS), own - t.q, t.q)
 
 

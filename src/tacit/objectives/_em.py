@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet
+from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet, quiet_
 from tacit.objectives._objective import Objective, values
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _value(t: Terms) -> Tensor:
 
 def _gradient(t: Terms) -> Gradient:
     """With r held fixed: dL/dlog q = -r, and S has no part in it."""
-    L = -(t.r * quiet(t.log_q, t.r)).sum(CLASS)
+    L = -quiet_(t.r * t.log_q, t.r).sum(CLASS)
     return Gradient(L, -t.r, None)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["CLASS", "Formula", "Gradient", "Terms", "quiet"]
+__all__ = ["CLASS", "Formula", "Gradient", "Terms", "quiet", "quiet_"]
 
 
 class Terms:
@@ -92,7 +92,8 @@ class Formula(NamedTuple):
     Attributes:
         name: Its name in messages.
         value: L_i, differentiable by autograd through q, r and S.
-        gradient: The same with its derivatives, for independent beliefs.
+        gradient: The same with its derivatives, for independent beliefs; outside of autograd, so
+            that it may work in place on what it has made.
         uses_belief: Whether it looks at the belief.
         uses_posterior: Whether it looks at the posterior; if not, p itself must be normalised.
         uses_mass: Whether the class mass couples the instances.
@@ -115,3 +116,8 @@ class Formula(NamedTuple):
 def quiet(values: Tensor, weight: Tensor) -> Tensor:
     """Values with those of weight zero set to zero, so that 0 log 0 is 0."""
     return values.masked_fill(weight == 0, 0.0)
+
+
+def quiet_(values: Tensor, weight: Tensor) -> Tensor:
+    """The same in place, for values that nobody else holds."""
+    return values.masked_fill_(weight == 0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet
+from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet, quiet_
 from tacit.objectives._objective import Objective, values
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def _value(t: Terms) -> Tensor:
 
 def _gradient(t: Terms) -> Gradient:
     """With L = sum q (log S - log p): dL/dlog q = q (log S - log p) and dL/dlog S = q."""
-    direct = t.q * quiet(t.log_S - t.log_p, t.q)
+    direct = quiet_(t.log_S - t.log_p, t.q).mul_(t.q)
     return Gradient(direct.sum(CLASS), direct, t.q)
 
 

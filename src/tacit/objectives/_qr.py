@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet
+from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet, quiet_
 from tacit.objectives._objective import Objective, values
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def _value(t: Terms) -> Tensor:
 
 def _gradient(t: Terms) -> Gradient:
     """With D = log q - log r and L = sum q D: dL/dlog q = q D + r and dL/dlog S = q - r."""
-    qD = t.q * quiet(t.log_q - t.log_r, t.q)
-    return Gradient(qD.sum(CLASS), qD + t.r, t.q - t.r)
+    qD = quiet_(t.log_q - t.log_r, t.q).mul_(t.q)
+    return Gradient(qD.sum(CLASS), qD.add_(t.r), t.q - t.r)
 
 
 FORMULA = Formula("QR", _value, _gradient, smoothing=1e-4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet
+from tacit.objectives._formula import CLASS, Formula, Gradient, Terms, quiet, quiet_
 from tacit.objectives._objective import Objective, values
 
 if TYPE_CHECKING:
@@ -22,11 +22,10 @@ def _value(t: Terms) -> Tensor:
 
 def _gradient(t: Terms) -> Gradient:
     """With D = log r - log q, L = sum r D: dL/dlog q = r (D - L) - r and dL/dlog S = -r (D - L)."""
-    D = quiet(t.log_r - t.log_q, t.r)
-    rD = t.r * D
+    rD = quiet_(t.log_r - t.log_q, t.r).mul_(t.r)
     L = rD.sum(CLASS)
-    centred = rD - t.r * L.unsqueeze(CLASS)
-    return Gradient(L, centred - t.r, -centred)
+    centred = rD.addcmul_(t.r, L.unsqueeze(CLASS), value=-1)
+    return Gradient(L, centred - t.r, centred.neg_())
 
 
 FORMULA = Formula("RQ", _value, _gradient)
