@@ -2,58 +2,44 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
-from torch import Tensor, nn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.beliefs import Belief
 from tacit.diagnostics import held_out_evidence
 from tacit.errors import CollapseWarning, refuse
-from tacit.estimator._automatic import (
-    batch_size_for,
-    epochs_for,
-    held_out_for,
-    patience_for,
-)
 from tacit.estimator._features import read_features
-from tacit.estimator._names import PREDICTORS, build, named, objective_for
-from tacit.estimator._scaling import scale_of
+from tacit.estimator._instances import check_length, collected, weights_of
+from tacit.estimator._plans import check_settings, execution_of, plans_for
+from tacit.estimator._readout import log_prediction, resolved, sums_of
 from tacit.estimator._stream import Stream
-from tacit.estimator._targets import Target, read_labels, read_target
-from tacit.evidence import sum_by_class
-from tacit.fitting import (
-    Collection,
-    Execution,
-    Fitted,
-    Plan,
-    Settings,
-    fit,
-    perceive,
-    posterior,
-    progress_bar,
+from tacit.estimator._targets import (
+    Target,
+    belief_about,
+    read_classes,
+    read_labels,
+    read_target,
 )
-from tacit.fitting._collection import is_sparse
-from tacit.fitting._rows import mixed
+from tacit.fitting import fit, progress_bar
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
+    import torch
     from numpy.typing import NDArray
+    from torch import nn
 
     from tacit.evidence import ClassMass
-    from tacit.fitting import Progress
+    from tacit.fitting import Collection, Execution, Fitted, Progress
     from tacit.objectives import Objective
 
 __all__ = ["BeliefClassifier"]
@@ -63,9 +49,6 @@ _OF_A_COLLECTION = (
     "held_out_evidence_",
 )
 """What only `fit` can say."""
-
-_ANY = 1000
-"""Any number of instances and classes will do to check settings."""
 
 
 class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -224,22 +207,24 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             resume: Whether to go on from the folder's checkpoint, if there is one.
             watch: Told of the progress after each step.
         """
+        _check_folder(folder, resume=resume, random_state=self.random_state)
         features = read_features(self.check(), X, reset=True)
         target = read_target(y, self.classes)
-        collection = _collection(features, target.belief, sample_weight, strata)
+        collection = collected(features, target.belief, sample_weight, strata)
+        plans = plans_for(self, collection, len(target.classes))
         with ExitStack() as stack:
             if self.verbose and watch is None:
                 watch = stack.enter_context(progress_bar())
             fitted = fit(
-                self._plans(collection, len(target.classes)),
+                plans,
                 collection,
-                execution=self._execution(),
+                execution=execution_of(self),
                 folder=None if folder is None else Path(folder),
                 resume=resume,
                 watch=watch,
             )
         self._take(fitted, target)
-        self._resolve(collection)
+        self._resolve(collection, plans[0].objective.mass.n_strata)
         for alarm in self.alarms_:
             warnings.warn(f"The fit degenerated: {alarm}.", CollapseWarning, stacklevel=2)
         return self
@@ -260,7 +245,32 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight: Weight of each instance.
         """
         is_first = not hasattr(self, "networks_")
-        names = (self.classes if classes is None else classes) if is_first else self.classes_
+        names = self._names_for_part(y, classes, is_first=is_first)
+        features = read_features(self.check(), X, reset=is_first)
+        target = read_target(y, names) if is_first else Target(belief_about(y, names), names)
+        collection = collected(features, target.belief, sample_weight, None)
+        if is_first or not hasattr(self, "_stream"):
+            plans = plans_for(self, collection, len(target.classes), in_parts=True)
+            self._stream = Stream(plans, execution_of(self))
+        self.networks_ = self._stream.learn(collection, getattr(self, "networks_", None))
+        self.classes_ = target.classes
+        sums = sums_of(log_prediction(self, features), collection, 1)
+        self.class_mass_ = self._stream.mass(sums).exp().squeeze(0).numpy()
+        self._forget(*_OF_A_COLLECTION)
+        return self
+
+    def _names_for_part(self, y: Any, classes: Any, *, is_first: bool) -> Any:
+        """Names of the classes for `partial_fit`, which are settled by the first call."""
+        if not is_first:
+            if classes is not None and not np.array_equal(read_classes(classes), self.classes_):
+                raise refuse(
+                    "classes",
+                    "be those of the first call",
+                    f"it is {list(classes)!r}, not {self.classes_.tolist()!r}",
+                    "leave it out, or start with a new model",
+                )
+            return self.classes_
+        names = self.classes if classes is None else classes
         if names is None and not isinstance(y, Belief):
             raise refuse(
                 "classes",
@@ -268,21 +278,11 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "none came",
                 "name all classes that will ever occur",
             )
-        features = read_features(self.check(), X, reset=is_first)
-        target = read_target(y, names)
-        collection = _collection(features, target.belief, sample_weight, None)
-        if not hasattr(self, "_stream"):
-            self._stream = Stream(self._plans(collection, len(target.classes)), self._execution())
-        self.networks_ = self._stream.learn(collection, getattr(self, "networks_", None))
-        self.classes_ = target.classes
-        sums = sum_by_class(self._log_prediction(features), weight=collection.weight, group=None)
-        self.class_mass_ = self._stream.mass(sums).exp().squeeze(0).numpy()
-        self._forget(*_OF_A_COLLECTION)
-        return self
+        return names
 
     def predict_log_proba(self, X: Any) -> NDArray[np.floating]:
         """Log of the prediction q, `(instances, class)`."""
-        log_q: NDArray[np.floating] = self._log_prediction(self._read(X)).numpy()
+        log_q: NDArray[np.floating] = log_prediction(self, self._read(X)).numpy()
         return log_q
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -310,16 +310,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             strata: Stratum of each instance, where the class mass has several.
         """
         features = self._read(X)
-        if strata is None and self.class_mass_.ndim == 2:
-            raise refuse(
-                "strata",
-                "be given where each stratum has a class mass of its own",
-                "none came",
-                "pass the stratum of each instance",
-            )
-        belief = read_target(y, self.classes_).belief
-        collection = _collection(features, belief, None, strata)
-        return self._posterior(self._log_prediction(features), collection, tempering)
+        collection = collected(features, belief_about(y, self.classes_), None, strata)
+        self._check_strata(collection)
+        beta = self.tempering if tempering is None else tempering
+        return resolved(self, log_prediction(self, features), collection, beta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Held-out evidence of beliefs, or the accuracy of the prediction on labels.
@@ -332,23 +326,19 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns:
             Nats per instance, 0 for a constant prediction; or a share of right predictions.
         """
-        log_q = self._log_prediction(self._read(X))
-        weight = None if sample_weight is None else np.asarray(sample_weight, float)
+        features = self._read(X)
+        weight = None if sample_weight is None else weights_of(sample_weight, features)
         if isinstance(y, Belief):
-            w = None if weight is None else torch.from_numpy(weight)
-            return held_out_evidence(log_q, y, weight=w)
+            belief = collected(features, belief_about(y, self.classes_), None, None).belief
+            return held_out_evidence(log_prediction(self, features), belief, weight=weight)
         labels = read_labels(y)
-        if len(labels.values) != len(log_q):
-            raise refuse(
-                "y",
-                f"have one label for each of the {len(log_q)} instances",
-                f"it has {len(labels.values)}",
-                "pass labels in the order of the features",
-            )
-        if not labels.known.any():
+        check_length("y", len(labels.values), int(features.shape[0]))
+        known = labels.known
+        if not known.any():
             raise refuse("y", "hold a label", "all are missing", "score on labels, or on a belief")
-        right = (self.classes_[log_q.argmax(1).numpy()] == labels.values)[labels.known]
-        return float(np.average(right, weights=None if weight is None else weight[labels.known]))
+        number = log_prediction(self, features).argmax(1).numpy()
+        right = (self.classes_[number] == labels.values)[known]
+        return float(np.average(right, weights=None if weight is None else weight.numpy()[known]))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Store the predictor: a folder with `model.json` and `weights.safetensors`.
@@ -384,82 +374,24 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def check(self) -> Self:
         """Refuse settings that cannot be meant, before any data are read; `fit` begins with it."""
-        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int):
-            raise refuse(
-                "n_members", "be a whole number", f"it is {self.n_members!r}", "1 is a single one"
-            )
-        if self.n_members < 1:
-            raise refuse("n_members", "be at least 1", f"it is {self.n_members}", "1 is one")
-        tempering = self.tempering
-        if not isinstance(tempering, int | float) or not 0 <= tempering < math.inf:
-            raise refuse("tempering", "be finite and at least 0", f"it is {tempering!r}", "try 0.5")
-        seed = self.random_state
-        if isinstance(seed, int | np.integer) and not 0 <= seed < 2**63:
-            raise refuse("random_state", "be at least 0", f"it is {seed}", "try 0")
-        check_random_state(None if isinstance(seed, int | np.integer) else seed)
-        settings = self._settings(_ANY, _ANY, 0)
-        objective_for(self.objective, self.mass, batch_size=settings.batch_size, n_classes=_ANY)
-        if isinstance(self.predictor, str):
-            named(PREDICTORS, self.predictor, "predictor", ", a network or what builds one")
-        self._execution().torch_device()
+        check_settings(self)
         return self
 
-    def _settings(self, n_instances: int, n_classes: int, seed: int) -> Settings:
-        given: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in (
-                *("learning_rate", "optimizer", "weight_decay", "schedule", "warm_up"),
-                *("augment", "on_collapse"),
-            )
-        }
-        wanted = _or_auto(self.batch_size, lambda: batch_size_for(n_classes))
-        batch_size = Settings(batch_size=wanted).batch_size
-        epochs = _or_auto(self.epochs, lambda: epochs_for(n_instances, batch_size))
-        return Settings(
-            batch_size=batch_size,
-            epochs=epochs,
-            held_out=_or_auto(self.held_out, lambda: held_out_for(n_instances)),
-            patience=_or_auto(self.patience, lambda: patience_for(epochs)),
-            seed=seed,
-            **given,
-        )
+    if not TYPE_CHECKING:  # or else every misspelt attribute would count as there
 
-    def _plans(self, collection: Collection, n_classes: int) -> list[Plan]:
-        seed = self._seed()
-        seeds = [seed, *(mixed(seed, 4, member) for member in range(1, self.n_members))]
-        settings = [self._settings(len(collection), n_classes, each) for each in seeds]
-        objective = objective_for(
-            self.objective, self.mass, batch_size=settings[0].batch_size, n_classes=n_classes
-        )
-        predictor = self._predictor(collection, n_classes)
-        return [Plan(predictor=predictor, objective=objective, settings=each) for each in settings]
-
-    def _predictor(
-        self, collection: Collection, n_classes: int
-    ) -> nn.Module | Callable[[torch.Generator], nn.Module]:
-        """What builds a member; networks by name know the scale of their features."""
-        if not isinstance(self.predictor, str):
-            return self.predictor
-        features = collection.features
-        scaled = self.scale and not is_sparse(features)
-        scale = scale_of(features, collection.weight) if scaled else None
-        return partial(
-            build, self.predictor, self.feature_shape_, n_classes, scale=scale, dtype=self.dtype_
-        )
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _execution(self) -> Execution:
-        return replace(self.execution or Execution(), device=self.device)
+        def __getattr__(self, name: str) -> Any:
+            """Say why an attribute is not there that only `fit` can give."""
+            if name in _OF_A_COLLECTION and "networks_" in vars(self):
+                raise NotFittedError(
+                    f"`{name}` is of a whole collection that was fitted, and this model was loaded "
+                    "or has learned from a stream; ask `posterior` and `predict_proba`, or `fit`."
+                )
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _forget(self, *names: str) -> None:
         """Drop what no longer holds."""
         for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
 
     def _take(self, fitted: list[Fitted], target: Target) -> None:
         self._forget("_stream")
@@ -471,46 +403,47 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = [each.held_out_evidence for each in fitted if each.held_out_evidence is not None]
         self.held_out_evidence_ = float(np.mean(scores)) if scores else None
 
-    def _resolve(self, collection: Collection) -> None:
+    def _resolve(self, collection: Collection, n_strata: int) -> None:
         """q, S and r of the collection that was learned from."""
-        log_q = self._log_prediction(collection.features)
-        n_strata = 1 if collection.strata is None else int(collection.strata.max()) + 1
-        sums = sum_by_class(
-            log_q,
-            weight=collection.weight,
-            strata=collection.strata,
-            n_strata=n_strata,
-            group=None,
-        )
-        self.class_mass_ = sums.log_mass.exp().squeeze(0).numpy()
-        self.posterior_ = self._posterior(log_q, collection, None)
+        log_q = log_prediction(self, collection.features)
+        mass = sums_of(log_q, collection, n_strata).log_mass.exp()
+        self.class_mass_ = mass.numpy() if n_strata > 1 else mass[0].numpy()
+        self.posterior_ = resolved(self, log_q, collection, self.tempering)
         self.prediction_ = log_q.exp_().numpy()
-
-    def _posterior(
-        self, log_q: Tensor, collection: Collection, tempering: float | None
-    ) -> NDArray[np.floating]:
-        log_r = posterior(
-            log_q,
-            collection.belief,
-            log_mass=torch.from_numpy(self.class_mass_).log(),
-            strata=collection.strata if self.class_mass_.ndim == 2 else None,
-            tempering=self.tempering if tempering is None else tempering,
-        )
-        r: NDArray[np.floating] = log_r.exp_().numpy()
-        return r
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self, "networks_")
         return read_features(self, X, reset=False)
 
-    def _log_prediction(self, features: Any) -> Tensor:
-        """Log of the mean of what the members predict."""
-        total: Tensor | None = None
-        for network in self.networks_:
-            log_q = perceive(network, features, autocast=self._execution().autocast)
-            total = log_q if total is None else torch.logaddexp(total, log_q, out=total)
-        assert total is not None
-        return total.sub_(math.log(len(self.networks_)))
+    def _check_strata(self, collection: Collection) -> None:
+        n_strata = len(self.class_mass_) if self.class_mass_.ndim == 2 else 1
+        if n_strata > 1 and collection.strata is None:
+            raise refuse(
+                "strata",
+                "be given where each stratum has a class mass of its own",
+                "none came",
+                "pass the stratum of each instance",
+            )
+        if collection.strata is not None and int(collection.strata.max()) >= n_strata:
+            raise refuse(
+                "strata",
+                f"lie below {n_strata}, the number of strata that were fitted",
+                f"the largest is {int(collection.strata.max())}",
+                "number them as in `fit`, or leave it out where that had none",
+            )
+
+
+def _check_folder(folder: Any, *, resume: bool, random_state: Any) -> None:
+    """Refuse to resume what cannot be found again."""
+    if resume and folder is None:
+        raise refuse("folder", "be given to resume from", "none came", "pass that of the run")
+    if resume and not isinstance(random_state, Integral):
+        raise refuse(
+            "random_state",
+            "be a number to resume by",
+            f"it is {random_state!r}, which draws anew each time",
+            "pass the seed that the run was started with",
+        )
 
 
 def _alarms(fitted: list[Fitted]) -> tuple[str, ...]:
@@ -518,24 +451,3 @@ def _alarms(fitted: list[Fitted]) -> tuple[str, ...]:
     kept = [[r for r in each.history if r.epoch == each.best_epoch][-1] for each in fitted]
     found = {alarm.kind: alarm.message for record in kept for alarm in record.alarms}
     return tuple(found.values())
-
-
-def _or_auto(value: Any, automatic: Callable[[], Any]) -> Any:
-    """What was asked for, or what follows from the collection."""
-    return automatic() if value == "auto" else value
-
-
-def _collection(features: Any, belief: Belief, sample_weight: Any, strata: Any) -> Collection:
-    weight = None
-    if sample_weight is not None:
-        weight = torch.from_numpy(
-            _check_sample_weight(
-                sample_weight, features, dtype=np.float32, ensure_non_negative=True
-            )
-        )
-        if not bool(weight.any()):
-            raise refuse(
-                "sample_weight", "be above 0 somewhere", "all are 0", "leave it out for equal ones"
-            )
-    stratum = None if strata is None else torch.as_tensor(np.asarray(strata)).long()
-    return Collection(features, belief, weight=weight, strata=stratum)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,11 +63,11 @@ class BeliefKFold(BaseCrossValidator):  # type: ignore[misc]
             alone = np.arange(np.shape(X)[0])
             groups = y.group_of.cpu().numpy() if isinstance(y, Belief) else alone
         _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        if not 2 <= self.n_splits <= len(sizes):
+        if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= len(sizes):
             raise refuse(
                 "n_splits",
-                f"be at least 2 and at most the number of groups, {len(sizes)}",
-                f"it is {self.n_splits}",
+                f"be a whole number, at least 2 and at most the number of groups, {len(sizes)}",
+                f"it is {self.n_splits!r}",
                 "pass fewer folds",
             )
         fold = _folds_of(sizes, self.n_splits, check_random_state(self.random_state))[group]

@@ -85,7 +85,8 @@ def named(table: Mapping[str, T], name: object, argument: str, besides: str = ""
     """
     if isinstance(name, str) and name in table:
         return table[name]
-    near = get_close_matches(str(name).lower().replace("-", "_"), table, n=1)
+    said = name.lower().replace("-", "_") if isinstance(name, str) else ""
+    near = get_close_matches(said, table, n=1, cutoff=0.5)  # so that "rp" finds "rq"
     raise refuse(
         argument,
         f"be one of {', '.join(map(repr, table))}{besides}",
@@ -95,7 +96,12 @@ def named(table: Mapping[str, T], name: object, argument: str, besides: str = ""
 
 
 def objective_for(
-    objective: str | Objective, mass: str | ClassMass, *, batch_size: int, n_classes: int
+    objective: str | Objective,
+    mass: str | ClassMass,
+    *,
+    batch_size: int,
+    n_classes: int,
+    n_strata: int | None = None,
 ) -> Objective:
     """The objective that the settings of an estimator ask for.
 
@@ -105,21 +111,31 @@ def objective_for(
             of each class on average, and otherwise a tracked one.
         batch_size: Instances in a batch.
         n_classes: Number of classes.
+        n_strata: Number of strata that occur, where the instances have them; a mass by name has as
+            many.
     """
-    if isinstance(objective, Objective):
-        return objective
-    kind = named(OBJECTIVES, objective, "objective", ", or an objective of tacit.objectives")
-    return kind(_mass_for(mass, batch_size >= _PER_CLASS * n_classes))
+    if not isinstance(objective, Objective):
+        kind = named(OBJECTIVES, objective, "objective", ", or an objective of tacit.objectives")
+        objective = kind(_mass_for(mass, batch_size >= _PER_CLASS * n_classes, n_strata or 1))
+    if (n_strata or 1) > objective.mass.n_strata:
+        raise refuse(
+            "strata",
+            f"lie below {objective.mass.n_strata}, the number of strata of the class mass",
+            f"the largest is {(n_strata or 1) - 1}",
+            "give the class mass its number of strata, as in BatchMass(n_strata=2)",
+        )
+    return objective
 
 
-def _mass_for(mass: str | ClassMass, suits_batch: bool) -> ClassMass:
+def _mass_for(mass: str | ClassMass, suits_batch: bool, n_strata: int) -> ClassMass:
     if isinstance(mass, ClassMass):
         return mass
-    by_name: dict[str, Callable[[], ClassMass]] = {
+    by_name: dict[str, Callable[..., ClassMass]] = {
         "auto": BatchMass if suits_batch else TrackedMass,
         **MASSES,
     }
-    return named(by_name, mass, "mass", ", or a class mass of tacit.evidence")()
+    kind = named(by_name, mass, "mass", ", or a class mass of tacit.evidence")
+    return kind(n_strata=n_strata)
 
 
 def build(
@@ -129,6 +145,7 @@ def build(
     generator: Generator,
     *,
     scale: Scale | None,
+    sparse: bool,
     dtype: np.dtype[Any],
 ) -> nn.Module:
     """The predictor that a name stands for, for instances of a shape.
@@ -139,18 +156,21 @@ def build(
         n_classes: Number of classes.
         generator: Source of the first weights.
         scale: Of the features, where they are to be standardised.
+        sparse: Whether the features are a sparse table.
         dtype: Precision of the weights.
     """
-    network = _network(name, shape, n_classes, generator).to(
+    network = _network(name, shape, n_classes, generator, sparse).to(
         torch.float64 if dtype == np.float64 else torch.float32
     )
     return network if scale is None else Standardised(network, scale.mean, scale.deviation)
 
 
-def _network(name: str, shape: tuple[int, ...], n_classes: int, generator: Generator) -> nn.Module:
+def _network(
+    name: str, shape: tuple[int, ...], n_classes: int, generator: Generator, sparse: bool
+) -> nn.Module:
     kind = named(PREDICTORS, name, "predictor", ", a network, or a function that builds one")
     if kind is predictor_for:
-        return kind(shape, n_classes, generator=generator)
+        return kind(shape, n_classes, sparse=sparse, generator=generator)
     wanted = 1 if kind in (Linear, Perceptron) else 3
     if len(shape) != wanted:
         form = "a vector, (n_features,)" if wanted == 1 else "an image, (C, H, W)"

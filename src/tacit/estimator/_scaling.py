@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from tacit.errors import refuse
 from tacit.fitting._collection import features_at
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def scale_of(features: Any, weight: Tensor | None = None) -> Scale:
 
     mean = summed(0.0, 1)
     deviation = summed(mean, 2).sqrt()
+    if not bool(deviation.isfinite().all()):
+        raise refuse(
+            "X",
+            "hold numbers whose squares are finite",
+            f"the largest is {max(float(_rows(features, part).abs().max()) for part in parts):g}",
+            "bring the features to another unit, or take their logarithm",
+        )
     first = _rows(features, slice(1))
     deviation = torch.where(deviation > 1e-6 * mean.abs(), deviation, 0.0)
     return Scale(mean[0].to(first), deviation[0].to(first))

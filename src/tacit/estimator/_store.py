@@ -8,8 +8,10 @@ import json
 import secrets
 import shutil
 from dataclasses import asdict, replace
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ from torch import nn
 from tacit._files import write_atomically
 from tacit.errors import ModelError
 from tacit.estimator._names import OBJECTIVES, build
+from tacit.estimator._plans import execution_of
 from tacit.estimator._scaling import Scale
 from tacit.fitting import Execution
 from tacit.predictors import Standardised
@@ -32,13 +35,13 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "WEIGHTS", "load", "save"]
 
 DESCRIPTION: Final = "model.json"
-WEIGHTS: Final = "weights.safetensors"
+WEIGHTS: Final = PurePath("weights.safetensors")
 FORMAT: Final = 1
 _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def save(model: BeliefClassifier, folder: Path, *, overwrite: bool) -> None:
-    """Store a model as a folder, which is complete or not there.
+    """Store a model as a folder; at any moment it holds the old one, the new one, or is not there.
 
     Args:
         model: Fitted.
@@ -47,27 +50,52 @@ def save(model: BeliefClassifier, folder: Path, *, overwrite: bool) -> None:
     """
     from safetensors.torch import save as as_bytes
 
-    if folder.exists() and not (overwrite and (folder / DESCRIPTION).is_file()):
-        what = "a model" if (folder / DESCRIPTION).is_file() else "something else"
-        fix = "pass overwrite=True to replace it" if what == "a model" else "choose another name"
-        raise ModelError(f"'{folder}' is {what} already; {fix}.")
+    has_model = (folder / DESCRIPTION).is_file()
+    if has_model and not overwrite:
+        raise ModelError(f"'{folder}' holds a model already; pass overwrite=True to replace it.")
     weights = as_bytes(_tensors(model))
-    described = _description(model, hashlib.sha256(weights).hexdigest())
-    partial = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.partial")
+    digest = hashlib.sha256(weights).hexdigest()
     try:
-        partial.mkdir(parents=True)
-        write_atomically(partial / WEIGHTS, lambda file: file.write(weights), error=ModelError)
-        text = json.dumps(described | {"sha256": _digest(described)}, indent=1, ensure_ascii=False)
-        write_atomically(
-            partial / DESCRIPTION, lambda file: file.write(text.encode()), error=ModelError
-        )
-        _put(partial, folder)
+        if has_model:
+            # The new description takes the old weights out of use and the new ones into it.
+            name = f"{WEIGHTS.stem}-{digest[:16]}{WEIGHTS.suffix}"
+            _write(model, folder, weights, name, digest)
+            for path in folder.glob(f"{WEIGHTS.stem}*{WEIGHTS.suffix}"):
+                if path.name != name:
+                    path.unlink(missing_ok=True)
+        else:
+            _write_new(model, folder, weights, digest)
     except OSError as error:
         raise ModelError(
             f"'{folder}' cannot be written ({error.strerror or error}); choose another folder."
         ) from error
+
+
+def _write_new(model: BeliefClassifier, folder: Path, weights: bytes, digest: str) -> None:
+    """Write a folder beside its place and move it there."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ModelError(f"'{folder}' is something else already; choose another name.")
+    beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.partial")
+    try:
+        beside.mkdir(parents=True)
+        _write(model, beside, weights, str(WEIGHTS), digest)
+        beside.rename(folder)
+    except ModelError as error:
+        raise ModelError(str(error).replace(str(beside), str(folder))) from error
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _write(model: BeliefClassifier, folder: Path, weights: bytes, name: str, digest: str) -> None:
+    """Write the weights, and then the description that names them."""
+    described = _description(model, name, digest)
+    text = json.dumps(described | {"sha256": _digest(described)}, indent=1, ensure_ascii=False)
+    for path, body in ((folder / name, weights), (folder / DESCRIPTION, text.encode())):
+        write_atomically(path, partial(_pour, body), error=ModelError)
+
+
+def _pour(body: bytes, file: BinaryIO) -> None:
+    file.write(body)
 
 
 def load(
@@ -95,6 +123,7 @@ def load(
     model = kind(**{**settings, "device": device})
     model.classes_ = np.asarray(described["classes"]["names"], dtype=described["classes"]["type"])
     model.feature_shape_ = tuple(described["feature_shape"])
+    model.sparse_ = described["sparse"]
     model.dtype_ = np.dtype(described["precision"])
     model.n_features_in_ = model.feature_shape_[0]
     if described["feature_names"] is not None:
@@ -113,28 +142,32 @@ def _tensors(model: BeliefClassifier) -> dict[str, Tensor]:
     }
 
 
-def _description(model: BeliefClassifier, digest: str) -> dict[str, Any]:
+def _description(model: BeliefClassifier, weights: str, digest: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     return {
         "what": "a model of tacit",
         "format": FORMAT,
         "tacit": version("tacit-learn"),
         "torch": torch.__version__,
-        "weights": {"file": WEIGHTS, "sha256": digest, "members": len(model.networks_)},
+        "weights": {"file": weights, "sha256": digest, "members": len(model.networks_)},
         "settings": _settings(model),
         "standardised": isinstance(model.networks_[0], Standardised),
         "classes": {"names": model.classes_.tolist(), "type": model.classes_.dtype.str},
         "precision": model.dtype_.name,
         "feature_shape": list(model.feature_shape_),
+        "sparse": model.sparse_,
         "feature_names": None if names is None else list(names),
         "class_mass": model.class_mass_.tolist(),
-        "held_out_evidence": model.held_out_evidence_,
+        "held_out_evidence": getattr(model, "held_out_evidence_", None),
     }
 
 
 def _settings(model: BeliefClassifier) -> dict[str, Any]:
     """The constructor's arguments, as far as JSON can say them."""
-    own = model.get_params(deep=False)
+    own = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in model.get_params(deep=False).items()
+    }
     plain: dict[str, Any] = {
         name: value if isinstance(value, _PLAIN) else None for name, value in own.items()
     }
@@ -145,20 +178,7 @@ def _settings(model: BeliefClassifier) -> dict[str, Any]:
         plain["mass"] = "auto"
     if model.execution is not None:
         plain["execution"] = asdict(replace(model.execution, device="auto"))
-    if isinstance(model.random_state, np.integer):
-        plain["random_state"] = int(model.random_state)
     return plain | {"classes": None}
-
-
-def _put(partial: Path, folder: Path) -> None:
-    """Move a complete folder to its place; one that is there gives way."""
-    if not folder.exists():
-        partial.rename(folder)
-        return
-    old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.old")
-    folder.rename(old)
-    partial.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -169,7 +189,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"'{folder}' is no model: it has no {DESCRIPTION}; pass the folder that `save` wrote."
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(
             f"'{path}' cannot be read ({error}); it is damaged: go back to a copy."
         ) from error
@@ -206,7 +226,7 @@ def _networks(model: BeliefClassifier, folder: Path, described: dict[str, Any]) 
             f"'{path}' is not what was written: it is truncated or was changed; go back to a copy."
         )
     tensors = from_bytes(body)
-    device = model._execution().torch_device()
+    device = execution_of(model).torch_device()
     return [
         _member(model, tensors, f"{number}.", described["standardised"]).to(device).eval()
         for number in range(described["weights"]["members"])
@@ -239,7 +259,15 @@ def _skeleton(model: BeliefClassifier, scale: Scale | None) -> nn.Module:
     generator = torch.Generator().manual_seed(0)
     if isinstance(model.predictor, str):
         shape, n_classes = model.feature_shape_, len(model.classes_)
-        return build(model.predictor, shape, n_classes, generator, scale=scale, dtype=model.dtype_)
+        return build(
+            model.predictor,
+            shape,
+            n_classes,
+            generator,
+            scale=scale,
+            sparse=model.sparse_,
+            dtype=model.dtype_,
+        )
     if isinstance(model.predictor, nn.Module):
         return copy.deepcopy(model.predictor)
     return model.predictor(generator)

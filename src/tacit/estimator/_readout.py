@@ -1,0 +1,68 @@
+"""What a fitted model says of instances: q, S and r."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tacit.estimator._plans import check_tempering, execution_of
+from tacit.evidence import sum_by_class
+from tacit.fitting import perceive, posterior
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from tacit.estimator._classifier import BeliefClassifier
+    from tacit.evidence import MassSum
+    from tacit.fitting import Collection
+
+__all__ = ["log_prediction", "resolved", "sums_of"]
+
+
+def log_prediction(model: BeliefClassifier, features: Any) -> Tensor:
+    """Log of the mean of what the members predict, `(instances, class)`."""
+    autocast = execution_of(model).autocast
+    total: Tensor | None = None
+    for network in model.networks_:
+        log_q = perceive(network, features, autocast=autocast)
+        total = log_q if total is None else torch.logaddexp(total, log_q, out=total)
+    assert total is not None
+    return total.sub_(math.log(len(model.networks_)))
+
+
+def sums_of(log_q: Tensor, collection: Collection, n_strata: int) -> MassSum:
+    """What a collection adds to the class mass, stratum by stratum."""
+    return sum_by_class(
+        log_q,
+        weight=collection.weight,
+        strata=collection.strata if n_strata > 1 else None,
+        n_strata=n_strata,
+        group=None,
+    )
+
+
+def resolved(
+    model: BeliefClassifier, log_q: Tensor, collection: Collection, tempering: float
+) -> NDArray[np.floating]:
+    """The posterior r with the S of the model, `(instances, class)`.
+
+    Args:
+        model: Fitted.
+        log_q: Log of q for the instances.
+        collection: Their belief, and their strata where the class mass has several.
+        tempering: β.
+    """
+    check_tempering(tempering)
+    log_r = posterior(
+        log_q,
+        collection.belief,
+        log_mass=torch.from_numpy(model.class_mass_).log(),
+        strata=collection.strata if model.class_mass_.ndim == 2 else None,
+        tempering=float(tempering),
+    )
+    r: NDArray[np.floating] = log_r.exp_().numpy()
+    return r
