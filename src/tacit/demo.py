@@ -7,9 +7,13 @@ once only one wrong label is known of each.
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -19,12 +23,12 @@ from sklearn.datasets import load_digits
 
 from tacit._files import write_atomically
 from tacit.errors import refuse
+from tacit.estimator import BeliefClassifier
 from tacit.table import Recipe, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -128,9 +132,8 @@ def run(
         For each task the shares of right labels by any allowed label, by q and by r.
     """
     started = time.monotonic()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise refuse("--out", "be a new folder", f"'{out}' is not empty", "name another one")
-    out.mkdir(parents=True, exist_ok=True)
+    BeliefClassifier(**(learning or {}), random_state=seed).check()
+    _make(out)
     data = digits()
     images = out / "digits.npy"
     write_atomically(images, lambda file: np.save(file, data.images))
@@ -162,6 +165,22 @@ _MORAL: Final = (
     "networks and beliefs taught each other. Digits that look alike\n"
     "should be called alike, and as a rule only their true labels let them."
 )
+
+
+def _make(out: Path) -> None:
+    """Make the folder; one that holds something is refused."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        taken = any(out.iterdir())
+    except OSError as error:
+        raise refuse(
+            "--out",
+            "be a new folder",
+            f"'{out}' cannot be made ({error.strerror})",
+            "name another one",
+        ) from error
+    if taken:
+        raise refuse("--out", "be a new folder", f"'{out}' is not empty", "name another one")
 
 
 def _write_beliefs(path: Path, task: Task, labels: NDArray[np.int64]) -> None:
@@ -196,16 +215,28 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _next(out: Path) -> str:
     first, second = (out / task.name for task in TASKS)
+    images, labels, em = out / "digits.npy", out / "labels.parquet", out / "em"
+    commands: tuple[tuple[object, ...], ...] = (
+        ("check", f"{second}.parquet"),
+        ("predict", first, images, "--out", labels),
+        ("resolve", images, "--beliefs", f"{first}.parquet", "--objective", "em", "--out", em),
+    )
     return "\n".join(
         (
             f"The labels are in {first / 'resolved.parquet'}, the networks in {first / 'model'}.",
             "Try:",
-            f"  tacit check {second}.parquet",
-            f"  tacit predict {first} {out / 'digits.npy'} --out labels.parquet",
-            f"  tacit resolve {out / 'digits.npy'} --beliefs {first}.parquet --objective em "
-            f"--out {out / 'em'}",
+            *(f"  {shlex.join((_program(), *map(str, command)))}" for command in commands),
         )
     )
+
+
+def _program() -> str:
+    """How this tacit is called: by its name, or where it is when the shell would not find it."""
+    if shutil.which("tacit"):
+        return "tacit"
+    place = Path(sys.executable).with_name("tacit")
+    here = Path.cwd()
+    return str(place.relative_to(here) if place.is_relative_to(here) else place)
 
 
 def _shown(folder: Path, data: Digits, task: Task, seed: int) -> str:
