@@ -9,7 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit import beliefs, diagnostics, errors, evidence, fitting, objectives, predictors
+    from tacit import (
+        beliefs,
+        diagnostics,
+        errors,
+        evidence,
+        fitting,
+        objectives,
+        predictors,
+        sources,
+    )
     from tacit.estimator import BeliefClassifier, BeliefKFold
     from tacit.evidence import BatchMass, CollectionMass, FixedMass, TrackedMass
     from tacit.objectives import (
@@ -59,6 +68,7 @@ __all__ = [
     "fitting",
     "objectives",
     "predictors",
+    "sources",
 ]
 
 _MODULES = frozenset(name for name in __all__ if name.islower() and not name.startswith("_"))

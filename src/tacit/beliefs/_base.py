@@ -180,8 +180,10 @@ class Independent(Belief):
         """
         return self.log_probabilities(), True
 
-    def rows_at(self, index: Tensor) -> Self:
+    def rows_at(self, index: Tensor) -> Independent:
         """Some rows by their numbers, unchecked where a kind can: on a GPU a check waits for it.
+
+        Of what else a belief knows, such as votes, the rows need not remember anything.
 
         Args:
             index: Row numbers from 0, on the belief's device.

@@ -1,0 +1,31 @@
+"""Where beliefs come from: what people have, turned into what tacit learns from."""
+
+from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
+from tacit.sources._dawid_skene import dawid_skene, with_accuracies
+from tacit.sources._fusion import Fused, fuse, weights_by_evidence
+from tacit.sources._majority import majority
+from tacit.sources._taxonomy import Taxonomy
+from tacit.sources._transition import (
+    noisy_labels,
+    transition_from_anchors,
+    transition_from_trusted,
+)
+from tacit.sources._voted import Voted
+from tacit.sources._votes import Votes
+
+__all__ = [
+    "Fused",
+    "Taxonomy",
+    "Voted",
+    "Votes",
+    "cooccurrence",
+    "count_cooccurrence",
+    "dawid_skene",
+    "fuse",
+    "majority",
+    "noisy_labels",
+    "transition_from_anchors",
+    "transition_from_trusted",
+    "weights_by_evidence",
+    "with_accuracies",
+]

@@ -1,0 +1,210 @@
+"""Beliefs from votes: the formula by slow loops, and what Dawid and Skene learn."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from tacit.beliefs import Categorical
+from tacit.errors import InvalidInputError
+from tacit.sources import Voted, Votes, dawid_skene, majority, with_accuracies
+
+
+def slow_belief(votes, reliability, balance):
+    p = torch.empty(votes.n_items, votes.n_classes, dtype=torch.float64)
+    for item in range(votes.n_items):
+        for label in range(votes.n_classes):
+            log_p = math.log(balance[label])
+            for i, s, a, w in zip(
+                votes.item.tolist(),
+                votes.source.tolist(),
+                votes.answer.tolist(),
+                votes.weight.tolist(),
+                strict=True,
+            ):
+                log_p += w * math.log(reliability[s, label, a]) if i == item else 0.0
+            p[item, label] = log_p
+    return p.softmax(1)
+
+
+def random_votes(seed, n_items=5, n_sources=3, n_classes=4):
+    generator = torch.Generator().manual_seed(seed)
+    shares = torch.rand(n_items, n_sources, n_classes, generator=generator)
+    shares *= torch.rand(n_items, n_sources, 1, generator=generator) < 0.7
+    reliability = torch.rand(n_sources, n_classes, n_classes, generator=generator).double() + 0.1
+    balance = torch.rand(n_classes, generator=generator).double() + 0.1
+    reliability /= reliability.sum(-1, keepdim=True)
+    return Votes.from_soft(shares), reliability, balance / balance.sum()
+
+
+@given(st.integers(0, 99))
+@settings(max_examples=25)
+def test_belief_equals_a_slow_loop(seed):
+    votes, reliability, balance = random_votes(seed)
+    found = Voted(votes, reliability, balance).marginals(torch.float64)
+    assert_close(found, slow_belief(votes, reliability, balance), rtol=1e-5, atol=1e-6)
+
+
+@given(st.integers(0, 99), st.data())
+@settings(max_examples=25)
+def test_rows_are_the_belief_about_the_rows(seed, data):
+    belief = Voted(*random_votes(seed))
+    rows = torch.tensor(data.draw(st.permutations(range(len(belief)))))[:3]
+    assert torch.equal(belief[rows].marginals(), belief.marginals()[rows])
+    assert torch.equal(belief.rows_at(rows).marginals(), belief.marginals()[rows])
+    again = Voted(belief[rows].votes, belief.reliability, belief.balance)
+    assert_close(again.marginals(), belief.marginals()[rows])
+
+
+def test_permuting_instances_and_classes_permutes_the_belief():
+    votes, reliability, balance = random_votes(3)
+    order = torch.tensor([2, 0, 3, 1])
+    place = order.argsort()
+    renamed = Votes.from_lists(
+        votes.item,
+        votes.source,
+        place[votes.answer],
+        weight=votes.weight,
+        n_items=votes.n_items,
+        n_sources=votes.n_sources,
+        n_classes=4,
+    )
+    swapped = Voted(renamed, reliability[:, order][:, :, order], balance[order])
+    assert_close(swapped.marginals(), Voted(votes, reliability, balance).marginals()[:, order])
+
+
+def crowd(seed, n_items, accuracies, n_classes=3, share=1.0):
+    """Truth, and votes of workers that are right so often."""
+    generator = torch.Generator().manual_seed(seed)
+    truth = torch.randint(n_classes, (n_items,), generator=generator)
+    right = torch.rand(n_items, len(accuracies), generator=generator) < torch.tensor(accuracies)
+    wrong = truth.unsqueeze(1) + torch.randint(
+        1, n_classes, (n_items, len(accuracies)), generator=generator
+    )
+    said = torch.where(right, truth.unsqueeze(1), wrong % n_classes)
+    silent = torch.rand(said.shape, generator=generator) >= share
+    return truth, Votes.from_matrix(said.masked_fill(silent, -1), n_classes=n_classes)
+
+
+def right_share(belief, truth):
+    return float((belief.marginals().argmax(1) == truth).double().mean())
+
+
+def test_dawid_skene_finds_who_is_reliable(seed):
+    accuracies = [0.95, 0.9, 0.6, 0.4, 0.35, 0.35, 0.34]
+    truth, votes = crowd(seed, 600, accuracies)
+    belief = dawid_skene(votes)
+    assert right_share(belief, truth) > right_share(majority(votes), truth) + 0.05
+    assert_close(belief.accuracy(), torch.tensor(accuracies).double(), rtol=0, atol=0.08)
+
+
+def test_dawid_skene_uses_a_worker_who_is_always_wrong(seed):
+    truth, votes = crowd(seed, 400, [0.85, 0.85, 0.85, 0.05], n_classes=2)
+    assert right_share(dawid_skene(votes), truth) > right_share(majority(votes), truth)
+
+
+def test_dawid_skene_rests_where_labels_and_reliabilities_agree(seed):
+    _, votes = crowd(seed, 200, [0.9, 0.7, 0.6], share=0.7)
+    belief = dawid_skene(votes)
+    constant = torch.zeros(votes.n_items, 3).log_softmax(1)
+    again = belief.updated(constant)
+    assert_close(again.marginals(), belief.marginals(), rtol=0, atol=1e-4)
+
+
+def test_worker_with_one_vote_is_taken_for_one_like_the_others(seed):
+    truth, votes = crowd(seed, 300, [0.8, 0.8, 0.8])
+    wrong = (int(truth[0]) + 1) % 3
+    more = Votes.from_lists(
+        torch.cat([votes.item, torch.tensor([0])]),
+        torch.cat([votes.source, torch.tensor([3])]),
+        torch.cat([votes.answer, torch.tensor([wrong])]),
+    )
+    accuracy = dawid_skene(more, strength=5).accuracy()
+    assert 0.55 < float(accuracy[3]) < 0.85
+
+
+@pytest.mark.parametrize("constant", [0, 2])
+def test_worker_who_always_says_the_same_tells_nothing(seed, constant):
+    _, votes = crowd(seed, 300, [0.8, 0.8, 0.8])
+    lazy = Votes.from_lists(
+        torch.cat([votes.item, torch.arange(300)]),
+        torch.cat([votes.source, torch.full((300,), 3)]),
+        torch.cat([votes.answer, torch.full((300,), constant)]),
+    )
+    belief, other = dawid_skene(lazy), dawid_skene(votes)
+    # Whatever the label, the answer is the same; the prior, shared with the others, sees it too.
+    assert float(belief.reliability[3].std(0).max()) < 0.02
+    assert_close(belief.marginals(), other.marginals(), rtol=0, atol=0.05)
+
+
+def test_one_vote_for_each_instance_stays_a_belief():
+    votes = Votes.from_lists(range(4), range(4), [0, 1, 1, 0])
+    p = dawid_skene(votes).marginals()
+    assert bool(p.isfinite().all())
+    assert p.argmax(1).tolist() == [0, 1, 1, 0]
+
+
+def test_class_that_nobody_votes_for_stays_possible():
+    votes = Votes.from_matrix([[0, 1], [1, 1], [0, 0]], n_classes=3)
+    p = dawid_skene(votes).marginals()
+    assert bool((p[:, 2] > 0).all() & (p[:, 2] < 0.3).all())
+
+
+def test_nothing_is_known_without_votes():
+    votes = Votes.from_matrix([[-1, -1], [0, 1], [1, 1]], n_classes=2)
+    assert majority(votes).marginals()[0].tolist() == [0.5, 0.5]
+    belief = dawid_skene(votes)
+    assert_close(belief.marginals(torch.float64)[0], belief.balance, rtol=1e-5, atol=1e-6)
+
+
+def test_majority_of_whole_votes_is_their_share():
+    votes = Votes.from_matrix([[0, 0, 1], [2, 2, 2]], n_classes=3)
+    assert_close(majority(votes, doubt=0).marginals(), torch.tensor([[2 / 3, 1 / 3, 0], [0, 0, 1]]))
+
+
+def test_equal_accuracies_rank_as_majority_does(seed):
+    _, votes = crowd(seed, 50, [0.7] * 5)
+    equal = with_accuracies(votes, [0.7] * 5).marginals()
+    counts = votes.counts()
+    clear = counts.topk(2, 1).values.diff(dim=1).squeeze(1) != 0
+    assert torch.equal(equal.argmax(1)[clear], counts.argmax(1)[clear])
+
+
+def test_predictor_teaches_the_reliabilities(seed):
+    truth, votes = crowd(seed, 400, [0.9, 0.4, 0.4])
+    evident = torch.full((400, 3), 0.01).scatter_(1, truth.unsqueeze(1), 0.98).log()
+    belief = with_accuracies(votes, [0.6, 0.6, 0.6])
+    assert belief.updated(evident) is belief
+    learns = Voted(votes, belief.reliability, belief.balance)
+    taught = learns.updated(evident).accuracy()
+    assert_close(taught, torch.tensor([0.9, 0.4, 0.4]).double(), rtol=0, atol=0.08)
+
+
+def test_votes_multiply_with_other_beliefs():
+    votes, reliability, balance = random_votes(1)
+    belief = Voted(votes, reliability, balance)
+    other = Categorical(torch.rand(5, 4, generator=torch.Generator().manual_seed(0)) + 0.1)
+    expected = belief.marginals() * other.marginals()
+    assert_close((belief * other).marginals(), expected / expected.sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda v: Voted(v, torch.ones(2, 2, 2), torch.ones(2)), "probabilities of the answers"),
+        (lambda v: Voted(v, torch.ones(3, 2, 2) / 2, torch.ones(2)), "`reliability` must have sha"),
+        (lambda v: Voted(v, torch.ones(2, 2, 2) / 2, torch.zeros(2)), "`balance` must be 2 finite"),
+        (lambda v: with_accuracies(v, [0.5]), "`accuracies` must be 2 numbers from 0 to 1"),
+        (lambda v: with_accuracies(v, [0.5, 1.5]), "`accuracies` must be 2 numbers from 0 to 1"),
+        (lambda v: with_accuracies(v, [1.0, 1.0]), "votes on instance 0 exclude each other"),
+        (lambda v: dawid_skene(v, strength=0), "`strength` must be finite and above 0"),
+        (lambda v: majority(v, doubt=-1), "`doubt` must be finite and at least 0"),
+    ],
+)
+def test_impossible_reliabilities_are_refused(make, sentence):
+    votes = Votes.from_matrix([[0, 1], [1, 1]], n_classes=2)
+    with pytest.raises(InvalidInputError, match=sentence):
+        make(votes)
