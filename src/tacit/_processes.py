@@ -10,11 +10,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tacit.errors import TacitError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "ElsewhereError",
     "Group",
+    "agreed",
     "any_process",
     "joined",
     "joint_logsumexp",
@@ -23,10 +27,16 @@ __all__ = [
     "joint_sum",
     "n_processes",
     "process_number",
+    "same_everywhere",
+    "share_first",
 ]
 
 Group: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 """Who takes part: a process group, all processes that torch.distributed runs, or this one."""
+
+
+class ElsewhereError(TacitError):
+    """Another process could not go on, and says why."""
 
 
 def n_processes(group: Group) -> int:
@@ -66,6 +76,40 @@ def any_process(holds: bool) -> bool:
     )
 
 
+def same_everywhere(number: int) -> bool:
+    """Whether a whole number below 2^63 is the same on all processes."""
+    if n_processes("world") == 1:
+        return True
+    extremes = joint_max(torch.tensor([number, -number]), "world")
+    return bool(extremes[0] == -extremes[1])
+
+
+def share_first(tensors: Iterable[Tensor]) -> None:
+    """Give all processes the values that the first has, in place."""
+    if n_processes("world") > 1:
+        for tensor in tensors:
+            dist.broadcast(tensor, 0)
+
+
+@contextmanager
+def agreed() -> Iterator[None]:
+    """End all processes where something inside is refused on one: they would wait for it for ever.
+
+    The first that refused says why; the others raise `ElsewhereError`.
+    """
+    failed: Exception | None = None
+    try:
+        yield
+    except Exception as error:
+        failed = error
+    before = n_processes("world") - process_number("world")
+    first = int(joint_max(torch.tensor(before if failed else 0), "world"))
+    if failed is not None and first == before:
+        raise failed
+    if first:
+        raise ElsewhereError("Another process could not go on, and says why.")
+
+
 @contextmanager
 def joined() -> Iterator[None]:
     """Take part in the training that torchrun has started this process for, if it has.
@@ -98,13 +142,17 @@ def joint_logsumexp(log_values: Tensor, group: Group) -> Tensor:
 
 
 def joint_rows(own: Tensor, n_rows: int) -> Tensor:
-    """All rows of a table of which process k of n holds those from k/n to (k + 1)/n."""
+    """All rows of a table of which process k of n holds those from k/n to (k + 1)/n.
+
+    A process that holds none may not know the columns.
+    """
     n = n_processes("world")
     if n == 1:
         return own
     columns = int(joint_max(torch.tensor(own.shape[1]), "world"))
     padded = own.new_zeros(-(-n_rows // n), columns)
-    padded[: len(own)] = own
+    if len(own):
+        padded[: len(own)] = own
     parts = [torch.empty_like(padded) for _ in range(n)]
     dist.all_gather(parts, padded)
     ends = [n_rows * number // n for number in range(n + 1)]

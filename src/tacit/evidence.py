@@ -341,7 +341,12 @@ class CollectionMass(_Remembered):
             raise refuse(
                 "log_predictions", "hold at least one part", "it is empty", "pass the collection"
             )
-        self.log_mass = over_processes(total, group).log_mass
+        log_mass = over_processes(total, group).log_mass
+        if self.log_mass.shape == log_mass.shape and self.log_mass.dtype == log_mass.dtype:
+            # Where it lies, so that a captured step reads the new one.
+            self.log_mass.copy_(log_mass)
+        else:
+            self.log_mass = log_mass
         return self
 
     def _check_part(self, part: MassSum, before: MassSum | None) -> None:

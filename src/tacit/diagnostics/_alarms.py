@@ -12,16 +12,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Alarm", "alarms"]
 
-CONSTANT = 0.02
+FLAT = 0.02
 """Information below this part of log C: the prediction hardly depends on the features."""
+DEAD = 1e-5
+"""Below this part of log C it does not at all; first weights say a hundred times as much."""
 FALLEN = 0.25
 """Information below this part of the most it ever was: what had been learned is being lost."""
 DRIFT = 0.25
 """A quarter of the collection changed its class between two looks."""
 PATIENCE = 3
 """Looks before a prediction may be called constant: at the start it is."""
+WAIT = 0.25
+"""Part of all looks before one that has not learned yet may be: with weak beliefs the first epochs
+are flat, and of scikit-learn's digits with one wrong label each a fifth of them."""
 RISING = 1.05
-"""Information that grew by this factor over the patience is on its way: weak beliefs take long."""
+"""Information this much above its least over the patience is on its way."""
 
 
 class Alarm(NamedTuple):
@@ -38,7 +43,7 @@ class Alarm(NamedTuple):
     message: str
 
 
-def alarms(looks: Sequence[Vitals], *, n_classes: int) -> list[Alarm]:
+def alarms(looks: Sequence[Vitals], *, n_classes: int, expected: int) -> list[Alarm]:
     """What the looks at a run give reason to say, the latest look last.
 
     A collapse is reported when it lasts for two looks, so that one bad batch raises no alarm.
@@ -46,21 +51,21 @@ def alarms(looks: Sequence[Vitals], *, n_classes: int) -> list[Alarm]:
     Args:
         looks: Vital signs since the end of the warm-up.
         n_classes: Number of classes.
+        expected: Looks that there will be at the most.
 
     Example:
         >>> from tacit.diagnostics import Vitals
         >>> flat = Vitals(0.0, 0.0, 0.0, 0.0, 0.0, (1, 2))
-        >>> [alarm.kind for alarm in alarms([flat] * 4, n_classes=3)]
+        >>> [alarm.kind for alarm in alarms([flat] * 5, n_classes=3, expected=50)]
         ['constant', 'vanished']
     """
     found = []
-    if len(looks) > PATIENCE and all(_is_constant(looks, at, n_classes) for at in (-1, -2)):
-        now = looks[-1].information
+    if reason := _constant(looks, math.log(n_classes), max(PATIENCE, WAIT * expected)):
         found.append(
             Alarm(
                 "constant",
                 True,
-                f"the prediction hardly depends on the features any more ({now:.3f} of "
+                f"the prediction {reason} ({looks[-1].information:.3f} of "
                 f"{math.log(n_classes):.3f} nats); warm up longer, lower the learning rate, or "
                 "use EM with a TrackedMass",
             )
@@ -88,9 +93,27 @@ def alarms(looks: Sequence[Vitals], *, n_classes: int) -> list[Alarm]:
     return found
 
 
-def _is_constant(looks: Sequence[Vitals], at: int, n_classes: int) -> bool:
-    most = max(look.information for look in looks)
-    now, before = looks[at].information, looks[max(at - PATIENCE, -len(looks))].information
-    if now > RISING * before:
-        return False
-    return now < CONSTANT * math.log(n_classes) or now < FALLEN * most
+def _constant(looks: Sequence[Vitals], most: float, wait: float) -> str:
+    """Why a prediction is to be called constant, if it is.
+
+    Args:
+        looks: Vital signs.
+        most: Information that a label can have at all.
+        wait: Looks to wait for a prediction that has not learned yet.
+    """
+    information = [look.information for look in looks]
+    learned = max(information, default=0.0)
+    if any(_is_rising(information[:end]) for end in (len(looks), len(looks) - 1)):
+        return ""
+    now = max(information[-2:])
+    if learned >= FLAT * most and now < max(FALLEN * learned, FLAT * most):
+        return "hardly depends on the features any more"
+    if now < DEAD * most or (now < FLAT * most and len(looks) > wait):
+        return "hardly depends on the features"
+    return ""
+
+
+def _is_rising(information: Sequence[float]) -> bool:
+    """Whether information has grown of late, or there was no time for it yet."""
+    before = information[-1 - PATIENCE : -1]
+    return len(before) < PATIENCE or information[-1] > RISING * min(before)

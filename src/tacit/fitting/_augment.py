@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["AUGMENTATIONS", "shifted"]
 
 
-def shifted(images: Tensor) -> Tensor:
+def shifted(images: Tensor, generator: torch.Generator) -> Tensor:
     """Move each image by up to a sixteenth of its side, and at least up to a pixel, each way.
 
-    What moves in from the outside is zero. The steps come from torch's random state, which the
-    engine sets before every batch.
+    What moves in from the outside is zero.
 
     Args:
         images: `(N, C, H, W)`.
+        generator: Decides the steps; on the device of the images.
     """
     n, _, height, width = images.shape
     reach = max(1, min(height, width) // 16)
     padded = pad(images, (reach,) * 4)
-    down, right = torch.randint(0, 2 * reach + 1, (2, n, 1), device=images.device)
+    down, right = torch.randint(
+        0, 2 * reach + 1, (2, n, 1), device=images.device, generator=generator
+    )
     rows = down + torch.arange(height, device=images.device)
     columns = right + torch.arange(width, device=images.device)
     which = torch.arange(n, device=images.device).view(n, 1, 1)
@@ -35,7 +37,7 @@ def shifted(images: Tensor) -> Tensor:
     return moved.movedim(-1, 1)
 
 
-AUGMENTATIONS: Final[dict[str, Callable[[Tensor], Tensor] | None]] = {
+AUGMENTATIONS: Final[dict[str, Callable[[Tensor, torch.Generator], Tensor] | None]] = {
     "none": None,
     "shift": shifted,
 }

@@ -1,18 +1,20 @@
 """Checkpoints: one file, written whole or not at all, without pickle.
 
 A state is a tree of dictionaries, lists, numbers, texts and tensors. The tensors go into the body
-of a safetensors file and the rest, as JSON, into its header.
+of a safetensors file and the rest, as JSON, into its header, with a checksum over both.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from torch import Tensor
 
 from tacit._files import write_atomically
 from tacit.errors import TacitError
+from tacit.fitting._fingerprint import checksum
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +41,8 @@ def save_state(path: Path, state: dict[str, Any], *, kind: str) -> None:
 
     tensors: dict[str, Tensor] = {}
     skeleton = _without_tensors(state, "", tensors)
-    header = {"tacit": json.dumps({"version": VERSION, "kind": kind, "state": skeleton})}
+    words = json.dumps({"version": VERSION, "kind": kind, "state": skeleton})
+    header = {"tacit": words, "checksum": _checksum(words, tensors)}
     body = save({name: tensor.contiguous() for name, tensor in tensors.items()}, metadata=header)
     write_atomically(path, lambda file: file.write(body), error=CheckpointError)
 
@@ -59,8 +62,10 @@ def load_state(path: Path, *, kind: str) -> dict[str, Any]:
 
     try:
         with safe_open(path, framework="pt") as file:
-            stored = json.loads((file.metadata() or {}).get("tacit", "null"))
+            header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        words = header.get("tacit", "null")
+        stored = json.loads(words)
     except FileNotFoundError as error:
         raise CheckpointError(f"'{path}' is not there; look for a misspelt name.") from error
     except (SafetensorError, OSError, ValueError) as error:
@@ -69,13 +74,21 @@ def load_state(path: Path, *, kind: str) -> dict[str, Any]:
             "a copy, or train again."
         ) from error
     _check_header(path, stored, kind)
-    try:
-        state: dict[str, Any] = _with_tensors(stored["state"], tensors)
-    except KeyError as error:
+    if header.get("checksum") != _checksum(words, tensors):
         raise CheckpointError(
-            f"'{path}' lacks the tensor {error}; it was changed: go back to a copy, or train again."
-        ) from error
+            f"'{path}' is not as it was written; go back to a copy, or train again."
+        )
+    state: dict[str, Any] = _with_tensors(stored["state"], tensors)
     return state
+
+
+def _checksum(words: str, tensors: dict[str, Tensor]) -> str:
+    found = zlib.crc32(words.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        found = zlib.crc32(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode(), found)
+        found = checksum(tensor, found)
+    return f"{found:08x}"
 
 
 def _check_header(path: Path, stored: Any, kind: str) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tacit.beliefs import Belief
 from tacit.errors import refuse
+from tacit.objectives._diagnosis import check_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +28,12 @@ class Collection:
             sparse matrix. Floating-point numbers.
         belief: What is known about their labels.
         weight: Weight of each instance, `(instances,)`; 0 leaves it out.
-        strata: Stratum of each instance, where the objective's class mass has several.
+        strata: Stratum of each instance, where the objective's class mass has several: whole
+            numbers from 0.
 
     Raises:
-        InvalidInputError: If they do not speak of the same number of instances.
+        InvalidInputError: If they do not speak of the same number of instances, or a weight or a
+            stratum is none.
     """
 
     def __init__(
@@ -58,20 +61,48 @@ class Collection:
                 f"it covers {len(belief)}",
                 "state a belief about each row, in the same order",
             )
-        self.features, self.belief = features, belief
-        self.weight, self.strata = weight, strata
-        for name in ("weight", "strata"):
-            values = getattr(self, name)
-            if values is not None and tuple(values.shape) != (n_instances,):
-                raise refuse(
-                    name,
-                    f"have one entry for each of the {n_instances} instances",
-                    f"its shape is {tuple(values.shape)}",
-                    "pass a tensor (instances,)",
-                )
+        # Of scipy's matrices only those by row give rows.
+        self.features = features.tocsr() if is_sparse(features) else features
+        self.belief = belief
+        self.weight = _per_instance("weight", weight, n_instances)
+        self.strata = _per_instance("strata", strata, n_instances)
+        _check_weight(self.weight)
+        _check_strata(self.strata)
 
     def __len__(self) -> int:
         return len(self.belief)
+
+
+def _per_instance(name: str, values: Any, n_instances: int) -> Tensor | None:
+    if values is None:
+        return None
+    table = torch.as_tensor(values)
+    if tuple(table.shape) != (n_instances,):
+        raise refuse(
+            name,
+            f"have one entry for each of the {n_instances} instances",
+            f"its shape is {tuple(table.shape)}",
+            "pass a tensor (instances,)",
+        )
+    return table
+
+
+def _check_weight(weight: Tensor | None) -> None:
+    check_weight(weight)
+    if weight is not None and not bool((weight > 0).any()):
+        raise refuse("weight", "be above 0 somewhere", "all are 0", "leave it out for equal ones")
+
+
+def _check_strata(strata: Tensor | None) -> None:
+    if strata is None:
+        return
+    if strata.is_floating_point() or strata.dtype == torch.bool or bool((strata < 0).any()):
+        raise refuse(
+            "strata",
+            "be whole numbers from 0",
+            f"it is {strata.dtype}" + ("" if strata.is_floating_point() else " or below 0"),
+            "number the strata 0, 1, ...",
+        )
 
 
 def sample_shape(features: Features) -> tuple[int, ...]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import time
 from contextlib import ExitStack
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch import Tensor, nn
 
-from tacit._processes import n_processes, process_number
+from tacit._processes import n_processes, process_number, same_everywhere
 from tacit.beliefs import Independent
-from tacit.errors import refuse
+from tacit.errors import InvalidInputError, refuse
 from tacit.fitting._checkpoint import CheckpointError, load_state, save_state
-from tacit.fitting._collection import features_at
 from tacit.fitting._feed import Batch, Feed
+from tacit.fitting._fingerprint import fingerprint
 from tacit.fitting._log import Log
+from tacit.fitting._random import set_random_state
 from tacit.fitting._rows import groups_of, mixed, share_of
 from tacit.fitting._run import Plan, Run
 from tacit.fitting._settings import Execution
@@ -27,6 +26,8 @@ from tacit.fitting._step import Captured, train_step
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from torch import Tensor, nn
 
     from tacit.fitting._collection import Collection
     from tacit.fitting._record import Record
@@ -83,14 +84,17 @@ def fit(
     Each run gives what it would give alone. All that is random is a function of a run's seed, the
     epoch and the step, so that a run which was killed and resumed ends with the same weights; on
     the CPU to the bit, given the same number of threads. Under `torch.distributed` each process
-    takes a part of every batch, and all end with the same weights.
+    takes a part of every batch, and all end with the same weights: those of one process, but for
+    what a network draws or averages over a batch itself, and for augmentation.
 
     Args:
-        plans: What to train; the runs are independent of each other.
+        plans: What to train; the runs are independent of each other. (Networks that draw random
+            numbers, such as those with dropout, draw others where several are evaluated as one.)
         collection: What to learn from.
         execution: Where and how.
         folder: Where the metrics (JSON lines) and the checkpoint go; `None` keeps nothing.
-        resume: Whether to go on from the folder's checkpoint, if there is one.
+        resume: Whether to go on from the folder's checkpoint, if there is one; otherwise one that
+            is there is removed.
         watch: Told of the progress after each step.
 
     Returns:
@@ -109,8 +113,8 @@ def fit(
         devices = [engine.device] if engine.device.type == "cuda" else []
         stack.enter_context(torch.random.fork_rng(devices=devices))
         asked = stack.enter_context(held_back())
-        if resume and folder is not None and (folder / CHECKPOINT).exists():
-            engine.load(folder / CHECKPOINT)
+        if resume:
+            engine.go_on(folder)
         engine.run_all(asked)
     return [
         Fitted(
@@ -147,17 +151,19 @@ class _Engine:
         self._captured = Captured(self._feed, execution) if self._can_capture() else None
         self._folder = folder if process_number("world") == 0 else None
         self._log = Log(self._folder / METRICS) if self._folder is not None else None
-        self._fingerprint = _fingerprint(self.runs, plans, collection)
+        self._fingerprint = {} if folder is None else fingerprint(self.runs, plans, collection)
         self._saved_at = time.monotonic()
+        self._resumed = False
 
     def run_all(self, asked: Asked) -> None:
         """Epoch after epoch, until every run has ended."""
-        if self._log is not None:
+        if self._folder is not None and self._log is not None:
+            _clear(self._folder, keep=self._resumed)
             self._log.start(record for run in self.runs for record in run.history)
         while active := [run for run in self.runs if not run.ended]:
             self._train(active, asked)
-            for run in active:
-                record = run.finish_epoch()
+            records = [run.finish_epoch() for run in active]
+            for record in records:
                 if self._log is not None:
                     self._log.add(record)
                 self._tell(0.0, record)
@@ -167,42 +173,40 @@ class _Engine:
 
     def _train(self, active: list[Run], asked: Asked) -> None:
         """The steps of one epoch that are still to be made."""
-        epochs = [run.plan_epoch() for run in active]
-        n_steps = max(map(len, epochs))
+        epochs = {run: run.plan_epoch() for run in active}
+        n_steps = max(map(len, epochs.values()))
         steps = [
-            [
-                (run, epoch[step])
-                for run, epoch in zip(active, epochs, strict=True)
-                if step < len(epoch)
-            ]
+            [(run, epoch[step]) for run, epoch in epochs.items() if step < len(epoch)]
             for step in range(self.position, n_steps)
         ]
         for run in active:
+            if self.position == 0:
+                run.begin_epoch()
             run.learner.network.train()
         for step, batches in zip(steps, self._fed(steps), strict=True):
-            runs = [run for run, _ in step]
-            learners = [run.learner for run in runs]
-            for run in runs:
-                run.set_rate(self.position / n_steps)
-            self._seed(
-                mixed(runs[0].settings.seed, runs[0].epoch, self.position, process_number("world"))
-            )
-            if self._captured is not None:
-                self._captured(learners, [rows.to(self.device) for _, rows in step])
-            else:
-                train_step(learners, batches, self.execution)
-            for run in runs:
-                run.n_steps += 1
+            for run, _ in step:
+                run.begin_step(self.position, len(epochs[run]))
+            self._step(step, batches)
             self.position += 1
             self._tell(self.position / n_steps)
             if self.position < n_steps:
                 self._after_step(asked)
 
-    def _seed(self, seed: int) -> None:
-        """Set torch's random state where the step is made; `torch.manual_seed` takes far longer."""
-        torch.default_generator.manual_seed(seed)
-        if self.device.type == "cuda":
-            torch.cuda.default_generators[self.device.index].manual_seed(seed)
+    def _step(self, step: list[tuple[Run, Tensor]], batches: list[Batch]) -> None:
+        learners = [run.learner for run, _ in step]
+        set_random_state(self.device, mixed(learners[0].generator.initial_seed()))
+        try:
+            if self._captured is not None:
+                self._captured(learners, [rows.to(self.device) for _, rows in step])
+            else:
+                train_step(learners, batches, self.execution)
+        except InvalidInputError:
+            # What an objective refuses may be the doing of weights that have diverged.
+            for (run, _), batch in zip(step, batches, strict=False):
+                run.check_network(batch.features)
+            raise
+        for run, _ in step:
+            run.n_steps += 1
 
     def _fed(self, steps: list[list[tuple[Run, Tensor]]]) -> Iterator[list[Batch]]:
         """The batches of each step; none where a captured step takes its rows itself."""
@@ -226,6 +230,7 @@ class _Engine:
         return first, False
 
     def _after_step(self, asked: Asked) -> None:
+        asked.agree()
         is_due = time.monotonic() - self._saved_at >= self.execution.checkpoint_every
         if is_due or asked.signal is not None:
             self._save()
@@ -249,7 +254,21 @@ class _Engine:
             save_state(self._folder / CHECKPOINT, state, kind="run")
         self._saved_at = time.monotonic()
 
-    def load(self, path: Path) -> None:
+    def go_on(self, folder: Path | None) -> None:
+        """Go on from a folder's checkpoint, if there is one, on all processes from the same."""
+        path = None if folder is None else folder / CHECKPOINT
+        there = path is not None and path.exists()
+        if n_processes("world") > 1 and not same_everywhere(
+            _number(path) if path is not None and there else 0
+        ):
+            raise CheckpointError(
+                f"'{path}' is not the same file for all processes; put the folder where each of "
+                "them sees it."
+            )
+        if path is not None and there:
+            self._load(path)
+
+    def _load(self, path: Path) -> None:
         """Go on from a checkpoint of the same plans and data."""
         state = load_state(path, kind="run")
         for what, own in self._fingerprint.items():
@@ -261,6 +280,7 @@ class _Engine:
         self.position = state["position"]
         for run, stored in zip(self.runs, state["runs"], strict=True):
             run.load(stored)
+        self._resumed = True
 
     def _can_capture(self) -> bool:
         execution = self.execution
@@ -273,27 +293,15 @@ class _Engine:
         )
 
 
-def _fingerprint(runs: Sequence[Run], plans: Sequence[Plan], of: Collection) -> dict[str, Any]:
-    """What must be the same when a run is resumed."""
-    belief = of.belief
-    tensors = [value for value in vars(belief).values() if isinstance(value, Tensor)]
-    return {
-        "settings": [asdict(plan.settings) for plan in plans],
-        "objectives": [repr(plan.objective) for plan in plans],
-        "predictors": [
-            hashlib.sha256(repr(run.learner.network).encode()).hexdigest()[:16] for run in runs
-        ],
-        "features": [list(of.features.shape), _digest(of.features)],
-        "beliefs": [repr(belief), *map(_digest, tensors)],
-        "weights": None if of.weight is None else _digest(of.weight),
-        "strata": None if of.strata is None else _digest(of.strata),
-    }
+def _number(path: Path) -> int:
+    """A number that tells a file from others."""
+    return int.from_bytes(hashlib.sha256(path.read_bytes()).digest()[:7])
 
 
-def _digest(table: Any) -> str:
-    """Of a few rows, spread over the whole."""
-    n_rows = int(table.shape[0]) if table.ndim else 0
-    rows = torch.linspace(0, max(n_rows - 1, 0), min(n_rows, 64)).long()
-    shown = features_at(table, rows).cpu() if n_rows else torch.as_tensor(table).cpu()
-    shown = shown.to_dense() if shown.is_sparse else shown
-    return hashlib.sha256(shown.contiguous().numpy().tobytes()).hexdigest()[:16]
+def _clear(folder: Path, *, keep: bool) -> None:
+    """Remove what a run that was killed had half written, and a checkpoint that is not wanted."""
+    for name in (CHECKPOINT, METRICS):
+        for partial in folder.glob(f".{name}.*.partial"):
+            partial.unlink(missing_ok=True)
+    if not keep:
+        (folder / CHECKPOINT).unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tacit.beliefs import Independent
+from tacit.errors import refuse
 from tacit.fitting._collection import Features, features_at, is_sparse
 
 if TYPE_CHECKING:
@@ -52,6 +54,13 @@ class Feed:
 
     def __init__(self, collection: Collection, device: torch.device, execution: Execution) -> None:
         self.device = device
+        if execution.hold == "yes" and is_sparse(collection.features):
+            raise refuse(
+                "hold",
+                "be 'auto' or 'no' for a scipy sparse matrix",
+                "it is 'yes'",
+                "leave it out, or make the features dense",
+            )
         self.held = execution.hold != "no" and (
             execution.hold == "yes" or fits(collection.features, device)
         )
@@ -135,8 +144,15 @@ def fits(features: Features, device: torch.device) -> bool:
     return bool(features.nbytes <= free / 2)
 
 
+def _shared(features: Features) -> Tensor:
+    """An array as a tensor without a copy; torch warns of those that must not be written to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.as_tensor(features)
+
+
 def _on_device(features: Features, device: torch.device, channels_last: bool) -> Tensor:
-    tensor = features if isinstance(features, Tensor) else torch.as_tensor(features)
+    tensor = features if isinstance(features, Tensor) else _shared(features)
     tensor = tensor.to(device)
     if channels_last and tensor.ndim == 4:
         tensor = tensor.contiguous(memory_format=torch.channels_last)

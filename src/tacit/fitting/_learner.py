@@ -32,6 +32,7 @@ class Learner:
         forward: What is called for its logits: the network, or its compiled form.
         objective: With the state of its class mass.
         warming_up: Whether soft cross-entropy is minimised instead.
+        generator: Decides how features are augmented; set before every step.
         loss_sum: Sum of the losses of the steps since it was set to zero, on the device.
     """
 
@@ -55,6 +56,7 @@ class Learner:
         self.objective.validate = self.objective.validate and device.type == "cpu"
         self._easing = SoftCrossEntropy(validate=self.objective.validate)
         self.warming_up = False
+        self.generator = torch.Generator(device)
         self.optimizer = _optimizer(self.network, settings, execution, device)
         self.loss_sum = torch.zeros((), dtype=torch.float64, device=device)
 
@@ -94,7 +96,16 @@ class Learner:
         """Go on from a state."""
         self.network.load_state_dict(state["network"])
         self.objective.load_state_dict(state["objective"])
+        # The rate stays where a captured step reads it, and the rest as this execution needs it.
+        own = [
+            {name: value for name, value in group.items() if name != "params"}
+            for group in self.optimizer.param_groups
+        ]
         self.optimizer.load_state_dict(state["optimizer"])
+        rate = self.rate
+        for group, options in zip(self.optimizer.param_groups, own, strict=True):
+            group.update(options)
+        self.rate = rate
         self.loss_sum.copy_(state["loss_sum"])
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from tacit.fitting._feed import Feed
-from tacit.fitting._rows import batches, check_groups, groups_of, mixed
+from tacit.fitting._random import set_random_state
+from tacit.fitting._rows import batches, check_groups, groups_of, mixed, rows_that_count
 from tacit.fitting._step import train_step
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def learn_once(
     device = learners[0].device
     groups = groups_of(collection.belief)
     check_groups(groups, learners[0].settings.batch_size)
-    rows = torch.arange(len(collection))
+    rows = rows_that_count(len(collection), groups, collection.weight)
     orders = [
         batches(rows, groups, each.settings.batch_size, each.settings.seed, number)
         for each in learners
@@ -42,10 +43,12 @@ def learn_once(
     steps = [[(own, True) for own in step] for step in zip(*orders, strict=True)]
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):
-        torch.default_generator.manual_seed(mixed(learners[0].settings.seed, number))
+        set_random_state(device, mixed(learners[0].settings.seed, number))
         for learner in learners:
             learner.network.train()
-        for step in Feed(collection, device, execution).stream(steps):
+        for position, step in enumerate(Feed(collection, device, execution).stream(steps)):
+            for learner in learners:
+                learner.generator.manual_seed(mixed(learner.settings.seed, number, position))
             train_step(learners, step, execution)
         for learner in learners:
             learner.network.eval()

@@ -75,7 +75,7 @@ def perceive(
             watch(last)
     network.train(was_training)
     if log_q is None:
-        log_q = torch.empty(0, 0)
+        log_q = torch.empty(0, 0, dtype=_precision(network))
     return joint_rows(log_q, n_instances)
 
 
@@ -117,6 +117,11 @@ def posterior(
 def _own_part(n_instances: int) -> tuple[int, int]:
     number, n = process_number("world"), n_processes("world")
     return n_instances * number // n, n_instances * (number + 1) // n
+
+
+def _precision(network: nn.Module) -> torch.dtype:
+    given = next((p.dtype for p in network.parameters()), torch.float32)
+    return torch.promote_types(given, torch.float32)
 
 
 def _device(network: nn.Module) -> torch.device:

@@ -12,7 +12,16 @@ from tacit.errors import refuse
 if TYPE_CHECKING:
     from tacit.beliefs import Belief
 
-__all__ = ["MOST_HELD_OUT", "Split", "batches", "groups_of", "mixed", "share_of", "split"]
+__all__ = [
+    "MOST_HELD_OUT",
+    "Split",
+    "batches",
+    "groups_of",
+    "mixed",
+    "rows_that_count",
+    "share_of",
+    "split",
+]
 
 MOST_HELD_OUT: Final = 20_000
 """Instances held out at the most: the error of a mean over these is small enough."""
@@ -48,26 +57,45 @@ def groups_of(belief: Belief) -> Tensor | None:
     return None if belief.n_groups == len(belief) else belief.group_of.cpu()
 
 
-def split(n_instances: int, group_of: Tensor | None, share: float, seed: int) -> Split:
-    """Hold out a share of the instances, in whole groups.
+def rows_that_count(n_instances: int, group_of: Tensor | None, weight: Tensor | None) -> Tensor:
+    """All row numbers but those without weight, whose groups have none: these are as if deleted.
 
     Args:
         n_instances: Number of instances.
         group_of: The group of each, or `None` where each stands alone.
+        weight: Weight of each, or `None`.
+    """
+    if weight is None:
+        return torch.arange(n_instances)
+    counts = weight.cpu() > 0
+    if group_of is not None:
+        # A member without weight still tells of the others of its group.
+        counts = torch.isin(group_of, group_of[counts])
+    return counts.nonzero().squeeze(1)
+
+
+def split(rows: Tensor, group_of: Tensor | None, share: float, seed: int) -> Split:
+    """Hold out a share of some instances, in whole groups.
+
+    Args:
+        rows: Row numbers, in order and in whole groups.
+        group_of: The group of each instance of the collection, or `None`.
         share: Share to hold out.
         seed: Seed of the draw.
     """
-    wanted = min(round(share * n_instances), MOST_HELD_OUT)
+    wanted = min(round(share * len(rows)), MOST_HELD_OUT)
     generator = torch.Generator().manual_seed(mixed(seed, 1))
     if group_of is None:
-        chosen = torch.zeros(n_instances, dtype=torch.bool)
-        chosen[torch.randperm(n_instances, generator=generator)[:wanted]] = True
+        chosen = torch.zeros(len(rows), dtype=torch.bool)
+        chosen[torch.randperm(len(rows), generator=generator)[:wanted]] = True
     else:
-        sizes = torch.bincount(group_of)
+        _, place, sizes = group_of[rows].unique(return_inverse=True, return_counts=True)
         order = torch.randperm(len(sizes), generator=generator)
+        # One group that is too large does not keep the smaller ones from being held out.
+        order = order[sizes[order] <= wanted]
         taken = order[sizes[order].cumsum(0) <= wanted]
-        chosen = torch.isin(group_of, taken)
-    return Split((~chosen).nonzero().squeeze(1), chosen.nonzero().squeeze(1))
+        chosen = torch.isin(place, taken)
+    return Split(rows[~chosen], rows[chosen])
 
 
 def batches(

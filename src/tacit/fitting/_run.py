@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from tacit._processes import process_number, share_first
 from tacit.diagnostics import Alarm, Vitals, alarms, held_out_evidence, vitals
 from tacit.errors import TacitError, refuse
 from tacit.evidence import CollectionMass, sum_by_class
 from tacit.fitting._learner import Learner
 from tacit.fitting._perceive import perceive
 from tacit.fitting._record import Record
-from tacit.fitting._rows import batches, check_groups, groups_of, mixed, split
+from tacit.fitting._rows import batches, check_groups, groups_of, mixed, rows_that_count, split
 from tacit.fitting._schedule import rate_factor
+from tacit.objectives._diagnosis import check_strata
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,10 +93,12 @@ class Run:
         self._plan, self._objective = plan, plan.objective
         self._groups = groups_of(collection.belief)
         check_groups(self._groups, plan.settings.batch_size)
-        self._split = split(
-            len(collection), self._groups, plan.settings.held_out, plan.settings.seed
-        )
-        self._watched = self._split.held_out if len(self._split.held_out) else self._sample()
+        _check_objective(plan.objective, collection)
+        rows = rows_that_count(len(collection), self._groups, collection.weight)
+        self._split = split(rows, self._groups, plan.settings.held_out, plan.settings.seed)
+        if not len(self._split.held_out):
+            plan.settings.check_needs()
+        self._watched = self._split.held_out if len(self._split.held_out) else self._sample(rows)
         self._watched_belief = collection.belief[self._watched]
         self._marginals = self._watched_belief.marginals()
         self.history: list[Record] = []
@@ -108,6 +112,7 @@ class Run:
         self.learner = Learner(
             self._plan.build(seed), self._objective, self.settings, self._execution, self._device
         )
+        share_first(self.learner.network.state_dict().values())
         self.epoch = self.n_steps = 0
         self._mass: Tensor | None = None
         self._looks: list[Vitals] = []
@@ -126,31 +131,43 @@ class Run:
 
     def plan_epoch(self) -> list[Tensor]:
         """The batches of the epoch."""
+        seed = mixed(self.settings.seed, self.restarts)
+        return batches(self._split.fit, self._groups, self.settings.batch_size, seed, self.epoch)
+
+    def begin_epoch(self) -> None:
+        """What is done before the first step of an epoch, and not where one is resumed."""
         mass = self.learner.objective.mass
         if isinstance(mass, CollectionMass) and not self.learner.warming_up:
             log_q = self._perceived(self._split.fit)
             part = sum_by_class(log_q, **self._about(self._split.fit), group=None)
             mass.refresh([part], group=None).to(self._device)
-        seed = mixed(self.settings.seed, self.restarts)
-        return batches(self._split.fit, self._groups, self.settings.batch_size, seed, self.epoch)
 
-    def set_rate(self, progress: float) -> None:
-        """Set the learning rate of the next step.
+    def begin_step(self, position: int, n_steps: int) -> None:
+        """Set the learning rate and the random state of the next step.
 
         Args:
-            progress: Share of this epoch that is done.
+            position: Steps of this epoch that are made.
+            n_steps: Steps that it has.
         """
-        done = (self.epoch + progress) / self.settings.epochs
+        done = (self.epoch + position / n_steps) / self.settings.epochs
         factor = rate_factor(self.settings, done, self._scores)
         self.learner.rate = factor * self.settings.learning_rate
+        seed = mixed(self.settings.seed, self.restarts)
+        self.learner.generator.manual_seed(
+            mixed(seed, self.epoch, position, process_number("world"))
+        )
 
     def finish_epoch(self) -> Record:
         """Look at the run, write down what is seen, and decide how it goes on."""
         loss = self._mean_loss()
         warming_up = self.learner.warming_up
         self.epoch += 1
+        share_first(self.learner.network.buffers())
         log_q = self._perceived(self._watched)
-        signs, self._mass = vitals(log_q, self._marginals, before=self._mass)
+        self._check_finite(log_q)
+        signs, self._mass = vitals(
+            log_q, self._marginals, weight=self._about(self._watched)["weight"], before=self._mass
+        )
         score = self._score(log_q)
         best = not warming_up and score is not None and score > self.best_score
         if best and score is not None:
@@ -159,7 +176,11 @@ class Run:
         if not warming_up:
             self._looks.append(signs)
             self._scores.append(score)
-            found = alarms(self._looks, n_classes=self._collection.belief.n_classes)
+            found = alarms(
+                self._looks,
+                n_classes=self._collection.belief.n_classes,
+                expected=self.settings.epochs - self.warm_up,
+            )
         record = Record(
             run=self.number,
             epoch=self.epoch,
@@ -218,11 +239,26 @@ class Run:
     def _mean_loss(self) -> float:
         loss = float(self.learner.loss_sum) / max(self.n_steps, 1)
         if not math.isfinite(loss):
-            raise DivergedError(
-                f"The loss of run {self.number} is {loss} after epoch {self.epoch + 1}; lower "
-                "`learning_rate`, or look for huge numbers in the features and scale them."
-            )
+            raise self._diverged("loss", self.epoch + 1)
         return loss
+
+    def check_network(self, features: Tensor) -> None:
+        """Refuse to go on with a network that makes no numbers of numbers any more."""
+        values = features.coalesce().values() if features.is_sparse else features
+        with torch.no_grad():
+            logits = self.learner.network(features)
+        if bool(values.isfinite().all()) and not bool(logits.isfinite().all()):
+            raise self._diverged("loss", self.epoch + 1)
+
+    def _check_finite(self, log_q: Tensor) -> None:
+        if bool(log_q.isnan().any()):
+            raise self._diverged("prediction", self.epoch)
+
+    def _diverged(self, what: str, epoch: int) -> DivergedError:
+        return DivergedError(
+            f"The {what} of run {self.number} is no finite number any more in epoch {epoch}; lower "
+            "`learning_rate`, or look for huge numbers in the features and scale them."
+        )
 
     def _perceived(self, rows: Tensor) -> Tensor:
         return perceive(
@@ -275,10 +311,22 @@ class Run:
             return False
         return self.epoch - max(self.best_epoch, self.warm_up) >= self.settings.patience
 
-    def _sample(self) -> Tensor:
+    def _sample(self, rows: Tensor) -> Tensor:
         """A fixed sample in whole groups, for vital signs."""
-        n = len(self._collection)
-        if n <= _SAMPLE:
-            return torch.arange(n)
-        found = split(n, self._groups, _SAMPLE / n, mixed(self.settings.seed, 3)).held_out
-        return found if len(found) else torch.arange(n)
+        if len(rows) <= _SAMPLE:
+            return rows
+        seed = mixed(self.settings.seed, 3)
+        found = split(rows, self._groups, _SAMPLE / len(rows), seed).held_out
+        return found if len(found) else rows
+
+
+def _check_objective(objective: Objective, collection: Collection) -> None:
+    if objective.reduction == "none":
+        raise refuse(
+            "reduction",
+            "be 'mean' or 'sum' for the engine",
+            "it is 'none'",
+            "leave it out; give instances their `weight` in the collection",
+        )
+    n_strata = objective.mass.n_strata
+    check_strata(collection.strata if n_strata > 1 else None, n_strata)

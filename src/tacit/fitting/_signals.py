@@ -7,6 +7,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import torch
+
+from tacit._processes import joint_max, n_processes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -20,6 +24,11 @@ class Asked:
     """Which signal has come, if one has."""
 
     signal: int | None = None
+
+    def agree(self) -> None:
+        """Do what any of the processes that train together was asked for."""
+        if n_processes("world") > 1:
+            self.signal = int(joint_max(torch.tensor(self.signal or 0), "world")) or None
 
     def obey(self) -> None:
         """End the program in the way that was asked for, if it was."""
@@ -39,7 +48,12 @@ def held_back() -> Iterator[Asked]:
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    # One that the program was started to ignore, as in the background of a shell, stays ignored.
+    before = {
+        number: handler
+        for number in _SIGNALS
+        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+    }
 
     def note(number: int, frame: FrameType | None) -> None:
         del frame
@@ -47,7 +61,7 @@ def held_back() -> Iterator[Asked]:
             asked.obey()
         asked.signal = number
 
-    for number in _SIGNALS:
+    for number in before:
         signal.signal(number, note)
     try:
         yield asked

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from tacit._processes import joint_sum, n_processes
 from tacit.fitting._augment import AUGMENTATIONS
+from tacit.fitting._random import set_random_state
+from tacit.fitting._rows import mixed
 from tacit.fitting._together import logits_together, pays
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def train_step(learners: Sequence[Learner], batches: Sequence[Batch], execution:
 
 def _augmented(learner: Learner, batch: Batch) -> Tensor:
     augment = AUGMENTATIONS[learner.settings.augment]
-    return batch.features if augment is None else augment(batch.features)
+    return batch.features if augment is None else augment(batch.features, learner.generator)
 
 
 def _logits(
@@ -62,7 +64,17 @@ def _logits(
     same = len({tuple(each.shape) for each in features}) == 1 and not features[0].is_sparse
     if same and not execution.compile and pays(networks, learners[0].device, execution.together):
         return logits_together(networks, torch.stack(features))
-    return [learner.forward(each) for learner, each in zip(learners, features, strict=True)]
+    return [
+        _logits_alone(learner, each, execution)
+        for learner, each in zip(learners, features, strict=True)
+    ]
+
+
+def _logits_alone(learner: Learner, features: Tensor, execution: Execution) -> Tensor:
+    if not execution.cuda_graph:  # where it is, the state must not be set while a step is captured
+        set_random_state(learner.device, mixed(learner.generator.initial_seed()))
+    logits: Tensor = learner.forward(features)
+    return logits
 
 
 def _strata(learner: Learner, batch: Batch) -> dict[str, Tensor | None]:
@@ -131,6 +143,8 @@ class Captured:
     def _capture(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> _Graph:
         held = [each.clone() for each in rows]
         graph = torch.cuda.CUDAGraph()
+        for learner in learners:
+            graph.register_generator_state(learner.generator)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph):
             self._step(learners, held)
