@@ -6,11 +6,14 @@ is ever written over: a folder is new, or a run of the same recipe that goes on.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import platform
-from contextlib import contextmanager
+import re
+import shutil
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
@@ -19,15 +22,22 @@ from tacit._files import write_atomically
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["DESCRIPTION", "RunError", "RunFolder", "circumstances"]
+__all__ = ["DESCRIPTION", "RunError", "RunFolder", "as_json", "circumstances", "recipe_of"]
 
 DESCRIPTION: Final = "run.json"
 FORMAT: Final = 1
 _WHAT: Final = "a run of tacit"
 _PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow")
+_LEFT_OVER: Final = re.compile(
+    r"\.(run\.json|metrics\.jsonl|checkpoint\.safetensors|resolved\.parquet|model)"
+    r"\.[0-9a-f]{8}\.(partial|old)"
+)
+"""What a process that was killed while it wrote has left behind."""
+_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+"""What file systems say that have no locks."""
 
 
 class RunError(TacitError):
@@ -53,27 +63,41 @@ class RunFolder:
     @classmethod
     @contextmanager
     def opened(
-        cls, path: Path, command: str, recipe: Mapping[str, Any], *, resume: bool
+        cls,
+        path: Path,
+        command: str,
+        recipe: Mapping[str, Any],
+        *,
+        resume: bool,
+        free: Collection[str] = (),
     ) -> Iterator[RunFolder]:
         """Start a run in a new folder, or go on with one of the same recipe.
+
+        A folder that was made here goes again where the run ends before it has left anything.
 
         Args:
             path: The folder; it is made, with those above it.
             command: What is run.
             recipe: All settings, resolved: plain values, as JSON has them.
             resume: Whether to go on where a run of this recipe is.
+            free: Settings that may be others when the run goes on.
         """
-        if path.exists() and not path.is_dir():
-            raise RunError(f"'{path}' is a file; name a folder with --out.")
-        with _held(path):
+        with _held(path) as made:
+            _sweep(path)
             before = _read(path)
             _check_folder(path, before, resume=resume)
             if before is not None:
-                _check_recipe(path, before, command, recipe)
+                _check_recipe(path, before, command, recipe, free)
+                before["recipe"] |= {name: recipe[name] for name in free if name in recipe}
             run = cls(path, before or _described(command, recipe))
-            if before is None:
-                run._write()
-            yield run
+            try:
+                if not run.was_complete:
+                    run._write()
+                yield run
+            except BaseException:
+                if before is None:
+                    _discard(path, made)
+                raise
 
     def results(self) -> dict[str, Any] | None:
         """What the run came to, if it came to its end before."""
@@ -93,15 +117,40 @@ class RunFolder:
         self._write()
 
     def _write(self) -> None:
-        text = json.dumps(self._described, indent=1, ensure_ascii=False) + "\n"
-        write_atomically(
-            self.path / DESCRIPTION, lambda file: file.write(text.encode()), error=RunError
-        )
+        body = as_json(self._described, indent=1).encode() + b"\n"
+        write_atomically(self.path / DESCRIPTION, lambda file: file.write(body), error=RunError)
+
+
+def as_json(plain: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """Plain values as JSON that can be written as UTF-8; odd names of files cannot as they are.
+
+    Args:
+        plain: The values.
+        indent: Spaces of each level; all stands on one line unless given.
+    """
+    text = json.dumps(plain, indent=indent, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(plain, indent=indent)
+    return text
+
+
+def recipe_of(path: Path) -> dict[str, Any] | None:
+    """The recipe of the run in a folder; None where there is none.
+
+    Args:
+        path: The folder.
+    """
+    described = _read(path)
+    return None if described is None else dict(described["recipe"])
 
 
 def circumstances() -> dict[str, Any]:
     """Versions and machine of this process."""
     import torch
+
+    from tacit._processes import n_processes
 
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     return {
@@ -110,6 +159,7 @@ def circumstances() -> dict[str, Any]:
         "machine": {
             "system": platform.platform(),
             "processors": os.cpu_count(),
+            "processes": n_processes("world"),
             "threads": torch.get_num_threads(),
             "gpu": gpu,
         },
@@ -134,7 +184,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         described = json.loads((path / DESCRIPTION).read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(
             f"'{path / DESCRIPTION}' cannot be read ({error}); choose another folder with --out."
         ) from error
@@ -147,7 +197,22 @@ def _read(path: Path) -> dict[str, Any] | None:
             f"'{path}' has format {described.get('format')} and this tacit reads {FORMAT}; use the "
             "tacit that wrote it."
         )
+    if not _is_whole(described):
+        raise RunError(
+            f"'{path / DESCRIPTION}' was changed after it was written; choose another folder with "
+            "--out."
+        )
     return described
+
+
+def _is_whole(described: Mapping[str, Any]) -> bool:
+    """Whether a description has what every description has."""
+    complete = described.get("status") == "complete"
+    return (
+        isinstance(described.get("recipe"), dict)
+        and described.get("status") in ("running", "complete")
+        and (not complete or isinstance(described.get("results"), dict))
+    )
 
 
 def _check_folder(path: Path, before: dict[str, Any] | None, *, resume: bool) -> None:
@@ -169,11 +234,15 @@ def _check_folder(path: Path, before: dict[str, Any] | None, *, resume: bool) ->
 
 
 def _check_recipe(
-    path: Path, before: dict[str, Any], command: str, recipe: Mapping[str, Any]
+    path: Path,
+    before: dict[str, Any],
+    command: str,
+    recipe: Mapping[str, Any],
+    free: Collection[str],
 ) -> None:
     now = {"command": command, **json.loads(json.dumps(dict(recipe)))}
-    then = {"command": before.get("command"), **before.get("recipe", {})}
-    for name in sorted({*now, *then}):
+    then = {"command": before.get("command"), **before["recipe"]}
+    for name in sorted({*now, *then} - {*free}):
         if now.get(name) != then.get(name):
             raise RunError(
                 f"'{path}' holds a run with {name} = {then.get(name)!r}, not {now.get(name)!r}; "
@@ -182,27 +251,65 @@ def _check_recipe(
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
-    """Keep other processes out of a folder; the system forgets the lock of one that died."""
+def _held(path: Path) -> Iterator[list[Path]]:
+    """Keep other processes out of a folder; the system forgets the lock of one that died.
+
+    Yields:
+        The folders that were made for it, the innermost first.
+    """
     try:
+        made = [each for each in (path, *path.parents) if not each.exists()]
         path.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path, os.O_RDONLY)
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RunError(f"'{path}' is or lies in a file; name a folder with --out.") from error
     except OSError as error:
         raise RunError(
             f"'{path}' cannot be made ({error.strerror}); name another folder with --out."
         ) from error
     try:
+        _lock(folder, path)
+        yield made
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int, path: Path) -> None:
+    try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        os.close(folder)
+        if error.errno in _NO_LOCKS:
+            return
         raise RunError(
             f"'{path}' is in use by another process; wait for it, or name another folder with "
             "--out."
         ) from error
-    try:
-        yield
-    finally:
-        os.close(folder)
+
+
+def _sweep(path: Path) -> None:
+    """Clear away what was being written when a process was killed."""
+    for each in path.iterdir():
+        if _LEFT_OVER.fullmatch(each.name):
+            if each.is_dir():
+                shutil.rmtree(each, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    each.unlink()
+
+
+def _discard(path: Path, made: list[Path]) -> None:
+    """Take back a run that has left nothing, and the folders that were made for it."""
+    with suppress(OSError):
+        _sweep(path)
+        entries = [*path.iterdir()]
+        if any(
+            each.name != DESCRIPTION and (each.stat().st_size or each.is_dir()) for each in entries
+        ):
+            return
+        for each in entries:
+            each.unlink()
+        for folder in made:
+            folder.rmdir()
 
 
 def _version(name: str) -> str | None:

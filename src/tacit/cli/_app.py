@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -42,6 +44,7 @@ def tacit(
 
     Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
     command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
+    Results go to the standard output; warnings, errors and progress to the error stream.
     """
     del version
 
@@ -54,4 +57,8 @@ app.command("check")(_check.check)
 
 def main() -> None:
     """Run the command that the arguments name."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Names of files may hold what cannot be printed.
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path  # noqa: TC003  typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli._config import from_file, merged
 from tacit.cli._ending import told
 
 if TYPE_CHECKING:
@@ -18,15 +20,25 @@ _SHOWN = 20
 
 
 def check(
-    beliefs: Annotated[str, typer.Argument(help="A file of beliefs.")],
+    beliefs: Annotated[
+        str | None, typer.Argument(help="A file of beliefs.", show_default=False)
+    ] = None,
     data: Annotated[
         str | None, typer.Option(help="The features, to see whether the ids join.")
     ] = None,
     id_column: Annotated[
         str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
     ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns that are features: a,b,c [default: all].")
+    ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Names of the classes, in order: cat,dog.")
+        str | None,
+        typer.Option(help="Names of the classes, in order: cat,dog; or how many there are."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Settings as for tacit resolve; those about files count."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -37,18 +49,42 @@ def check(
         tacit check excluded.csv
 
         tacit check candidates.parquet --data features.parquet
+
+        tacit check pairs.csv --classes low,middle,high
+
+        tacit check --config run.toml
     """
-    import json
-
-    from tacit.table import check as checked
-
+    given = {
+        "beliefs": beliefs,
+        "data": data,
+        "id_column": id_column,
+        "columns": columns,
+        "classes": classes,
+    }
     with told():
-        names = None if classes is None else [part.strip() for part in classes.split(",")]
-        found = checked(beliefs, data=data, id_column=id_column, classes=names)
+        found = _check(merged(from_file(config), given))
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), ensure_ascii=False))
+        from tacit.runs import as_json as written
+
+        typer.echo(written(found.as_dict()))
     else:
         _render(found)
+
+
+def _check(given: dict[str, Any]) -> Check:
+    from tacit.table import Recipe
+    from tacit.table import check as checked
+
+    given.pop("out", None)
+    # A recipe wants features too, which beliefs may be checked without.
+    recipe = Recipe.of({"data": "-", **given})
+    return checked(
+        recipe.beliefs,
+        data=given.get("data"),
+        id_column=recipe.id_column,
+        columns=recipe.columns,
+        classes=recipe.classes,
+    )
 
 
 def _render(found: Check) -> None:

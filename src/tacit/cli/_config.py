@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.errors import InvalidInputError, refuse
 
@@ -13,9 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = ["assigned", "from_file", "merged", "value_of"]
 
+_SUFFIXES: Final = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
+
 
 def from_file(path: Path | None) -> dict[str, Any]:
-    """The settings in a TOML or YAML file; none where no file is named."""
+    """The settings in a file of TOML, YAML or JSON, or in a run's `run.json`.
+
+    Args:
+        path: The file; no settings where none is named.
+    """
     if path is None:
         return {}
     try:
@@ -26,13 +32,9 @@ def from_file(path: Path | None) -> dict[str, Any]:
             f"'{path}' cannot be read ({reason}); name another file."
         ) from error
     settings = _parsed(path, text)
-    if not isinstance(settings, dict) or any(isinstance(v, dict) for v in settings.values()):
-        raise refuse(
-            "--config",
-            "hold one flat table of settings",
-            f"'{path}' does not",
-            'write lines such as: epochs = 20 (TOML) or "epochs: 20" (YAML)',
-        )
+    if isinstance(settings, dict) and "recipe" in settings and "what" in settings:
+        settings = settings["recipe"]  # of a run
+    _check_flat(path, settings)
     return {str(name).replace("-", "_"): value for name, value in settings.items()}
 
 
@@ -60,9 +62,10 @@ def value_of(text: str) -> Any:
         (20, 0.5, True, 'auto')
     """
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        parsed = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError):
         return text
+    return parsed["value"] if parsed.keys() == {"value"} else text
 
 
 def merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,18 +76,43 @@ def merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _parsed(path: Path, text: str) -> Any:
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".toml":
-            return tomllib.loads(text)
-        if suffix in (".yaml", ".yml"):
-            import yaml
+def _check_flat(path: Path, settings: Any) -> None:
+    nested = None
+    if isinstance(settings, dict):
+        nested = next((name for name, each in settings.items() if isinstance(each, dict)), None)
+    if nested is None and isinstance(settings, dict):
+        return
+    raise refuse(
+        "--config",
+        "hold one flat table of settings",
+        f"'{path}' has a table `{nested}` in it" if nested is not None else f"'{path}' does not",
+        'write lines such as: epochs = 20 (TOML) or "epochs: 20" (YAML)',
+    )
 
-            return yaml.safe_load(text) or {}
-    except Exception as error:
+
+def _parsed(path: Path, text: str) -> Any:
+    kind = _SUFFIXES.get(path.suffix.lower())
+    if kind is None:
+        raise refuse(
+            "--config", "end in .toml, .yaml, .yml or .json", f"it is '{path}'", "rename the file"
+        )
+    try:
+        return _read(kind, text)
+    except Exception as error:  # the libraries have many kinds
         reason = " ".join(str(error).split())
         raise InvalidInputError(
-            f"'{path}' cannot be read as {suffix[1:].upper()} ({reason}); mend the line."
+            f"'{path}' cannot be read as {kind} ({reason}); mend the line."
         ) from error
-    raise refuse("--config", "end in .toml, .yaml or .yml", f"it is '{path}'", "rename the file")
+
+
+def _read(kind: str, text: str) -> Any:
+    if kind == "TOML":
+        return tomllib.loads(text)
+    if kind == "JSON":
+        import json
+
+        return json.loads(text)
+    import yaml
+
+    found = yaml.safe_load(text)
+    return {} if found is None else found

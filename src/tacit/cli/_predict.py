@@ -37,8 +37,7 @@ def predict(
 
         tacit predict runs/first new.parquet --beliefs new-excluded.csv --out resolved.parquet
     """
-    import json
-
+    from tacit.runs import as_json as written
     from tacit.table import predict as predicted
 
     with told():
@@ -52,7 +51,7 @@ def predict(
             device=device,
         )
     if as_json:
-        typer.echo(json.dumps(done.as_dict(), ensure_ascii=False))
+        typer.echo(written(done.as_dict()))
         return
     for note in done.notes:
         typer.echo(f"note: {note}")

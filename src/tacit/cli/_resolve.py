@@ -10,12 +10,18 @@ import typer
 
 from tacit.cli._config import assigned, from_file, merged, value_of
 from tacit.cli._ending import COLLAPSED, told
+from tacit.errors import refuse
 
 if TYPE_CHECKING:
-    from tacit.table import Summary
+    from collections.abc import Callable
+
+    from tacit.fitting import Progress
+    from tacit.table import Recipe, Summary
 
 __all__ = ["resolve"]
 
+_SHOWN = 8
+"""Classes whose share of the labels is printed."""
 _FILES, _LEARNING, _RUN = "Files", "Learning", "Run"
 _NO_SETTINGS = frozenset({"config", "settings", "resume", "as_json"})
 """Options that say how to call, not what to do; all others are settings by their names."""
@@ -42,7 +48,10 @@ def resolve(
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(help="Settings as TOML or YAML; options win.", rich_help_panel=_FILES),
+        typer.Option(
+            help="Settings as TOML or YAML, or the run.json of a run; options win.",
+            rich_help_panel=_FILES,
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
@@ -58,7 +67,10 @@ def resolve(
     ] = None,
     classes: Annotated[
         str | None,
-        typer.Option(help="Names of the classes, in order: cat,dog.", rich_help_panel=_FILES),
+        typer.Option(
+            help="Names of the classes, in order: cat,dog; or how many there are.",
+            rich_help_panel=_FILES,
+        ),
     ] = None,
     objective: Annotated[
         str | None,
@@ -112,7 +124,8 @@ def resolve(
         list[str] | None,
         typer.Option(
             "--set",
-            help="Any other setting of tacit.BeliefClassifier, as name=value.",
+            help="Any other setting of tacit.BeliefClassifier or tacit.fitting.Execution, as "
+            "name=value.",
             rich_help_panel=_LEARNING,
         ),
     ] = None,
@@ -148,57 +161,84 @@ def resolve(
 
         tacit resolve --config run.toml --out runs/long
 
-        tacit resolve --config run.toml --out runs/long --resume
+        tacit resolve --out runs/long --resume
+
+    As another run was, but for the seed:
+
+        tacit resolve --config runs/first/run.json --seed 1 --out runs/second
 
     On two processes:
 
         torchrun --nproc-per-node 2 -m tacit resolve x.npy --beliefs p.npy --out runs/two
     """
     given = {name: value for name, value in locals().items() if name not in _NO_SETTINGS}
+    from tacit._processes import agreed, joined
+
     for name in ("epochs", "batch_size", "held_out"):
         given[name] = None if given[name] is None else value_of(given[name])
-    with told(resumable=True):
-        summary = _run(merged(from_file(config), assigned(settings or ()), given), resume, as_json)
+    with told(resumable=True), joined():
+        with agreed():
+            wanted = merged(from_file(config), assigned(settings or ()), given)
+            recipe, folder = _recipe(wanted, resume=resume)
+        summary = _run(recipe, folder, resume=resume, as_json=as_json)
     if summary is None:
         return
     _render(summary, as_json=as_json)
-    if "collapsed" in summary.ended and on_collapse == "stop":
+    if "collapsed" in summary.ended and recipe.learning.get("on_collapse") == "stop":
         raise typer.Exit(COLLAPSED)
 
 
-def _run(given: dict[str, Any], resume: bool, as_json: bool) -> Summary | None:
-    import os
-
-    from rich.console import Console
-
-    from tacit._processes import joined, process_number
-    from tacit.errors import refuse
-    from tacit.fitting import progress_bar
-    from tacit.table import Recipe, resolve
+def _recipe(given: dict[str, Any], *, resume: bool) -> tuple[Recipe, Path]:
+    """What to do, and the run's folder; of a run that goes on, what is not said is as it was."""
+    from tacit.runs import recipe_of
+    from tacit.table import Recipe
 
     out = given.pop("out", None)
-    if out is None:
-        raise refuse("--out", "be given", "it is not", "name a new folder, such as runs/first")
-    recipe = Recipe.of(given)
+    if not out or not isinstance(out, str | Path):
+        came = "it is not" if out is None else f"it is {out!r}"
+        raise refuse("--out", "be given", came, "name a new folder, such as runs/first")
+    folder = Path(out)
+    before = recipe_of(folder) if resume else None
+    return Recipe.of(merged(before or {}, given)), folder
+
+
+def _run(recipe: Recipe, out: Path, *, resume: bool, as_json: bool) -> Summary | None:
+    import os
+
+    from tacit._processes import process_number
+    from tacit.table import resolve
+
     again = resume or int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+    leads = process_number("world") == 0
     with ExitStack() as stack:
-        stack.enter_context(joined())
-        leads = process_number("world") == 0
-        shown = Console(stderr=as_json)
         return resolve(
             recipe,
-            Path(out),
+            out,
             resume=again,
-            watch=stack.enter_context(progress_bar()) if leads else None,
-            tell=(lambda text: shown.print(text, highlight=False)) if leads else None,
+            watch=_watch(stack) if leads else None,
+            tell=(lambda text: typer.echo(text, err=as_json)) if leads else None,
         )
 
 
+def _watch(stack: ExitStack) -> Callable[[Progress], None]:
+    """A progress bar that opens at the first step: while it is open, it takes all that is said."""
+    from tacit.fitting import progress_bar
+
+    opened: list[Callable[[Progress], None]] = []
+
+    def watch(progress: Progress) -> None:
+        if not opened:
+            opened.append(stack.enter_context(progress_bar()))
+        opened[0](progress)
+
+    return watch
+
+
 def _render(summary: Summary, *, as_json: bool) -> None:
-    import json
+    from tacit.runs import as_json as written
 
     if as_json:
-        typer.echo(json.dumps(summary.as_dict(), ensure_ascii=False))
+        typer.echo(written(summary.as_dict()))
         return
     out = Path(summary.out)
     score = summary.held_out_evidence
@@ -207,8 +247,17 @@ def _render(summary: Summary, *, as_json: bool) -> None:
         f"entropy of the labels: {summary.entropy_before:.3f} nats before, "
         f"{summary.entropy_after:.3f} after"
     )
+    typer.echo(f"labels: {_balance(summary)}")
     for alarm in summary.alarms:
         typer.echo(f"warning: {alarm}")
     typer.echo(f"{out / 'resolved.parquet'}: {summary.n_instances:,} labels")
     typer.echo(f"{out / 'model'}: the predictor{judged}")
     typer.echo(f"done in {summary.seconds:.0f} s")
+
+
+def _balance(summary: Summary) -> str:
+    """The shares of the commonest classes among the labels."""
+    order = sorted(zip(summary.balance, summary.classes, strict=True), key=lambda each: -each[0])
+    more = len(order) - _SHOWN
+    shown = ", ".join(f"{name} {share:.1%}" for share, name in order[:_SHOWN])
+    return shown + (f", and {more} classes more" if more > 0 else "")

@@ -57,10 +57,12 @@ def resolved(
         tempering: β.
     """
     check_tempering(tempering)
+    mass = torch.from_numpy(model.class_mass_)
     log_r = posterior(
         log_q,
         collection.belief,
-        log_mass=torch.from_numpy(model.class_mass_).log(),
+        # Of a class that vanished S is 0 where its log was not: q / S of it would be endless.
+        log_mass=mass.clamp_min(torch.finfo(mass.dtype).tiny).log(),
         strata=collection.strata if model.class_mass_.ndim == 2 else None,
         tempering=float(tempering),
     )

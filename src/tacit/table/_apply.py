@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
 from tacit.table._beliefs import read_beliefs
+from tacit.table._errors import listed
 from tacit.table._features import read_features
 from tacit.table._jobs import Applied
+from tacit.table._paths import format_of, located
 from tacit.table._resolve import MODEL
 from tacit.table._resolved import write_resolved
+from tacit.table._write import check_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,34 +36,60 @@ def run(
     device: str,
 ) -> Applied:
     """Predict; see `tacit.table.predict`."""
-    if out.exists():
-        raise refuse("out", "be a new file", f"'{out}' is there", "name another one")
+    _check(data, out, beliefs, tempering)
     model = BeliefClassifier.load(_folder(model_path), device=device)
-    names = getattr(model, "feature_names_in_", None)
-    columns = None if names is None else list(names)
-    features = read_features(data, id_column=id_column, columns=columns)
+    features, notes = _read(model, data, id_column)
     _check_shape(model, features)
     classes = tuple(map(str, model.classes_))
+    known = None
+    if beliefs is not None:
+        known = read_beliefs(
+            beliefs, ids=features.ids, n_rows=len(features), classes=classes, id_column=id_column
+        )
+        notes += known.notes
+    posterior = None
     with warnings.catch_warnings():
         # The names of the columns were compared when they were read.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         prediction = model.predict_proba(features.values)
-        notes = features.notes
-        posterior = None
-        if beliefs is not None:
-            known = read_beliefs(
-                beliefs,
-                ids=features.ids,
-                n_rows=len(features),
-                classes=classes,
-                id_column=id_column,
-            )
-            notes += known.notes
+        if known is not None:
             posterior = model.posterior(features.values, known.belief, tempering=tempering)
     write_resolved(
         out, ids=features.ids, classes=classes, posterior=posterior, prediction=prediction
     )
     return Applied(out=str(out), n_instances=len(features), notes=notes)
+
+
+def _check(data: str, out: Path, beliefs: str | None, tempering: float | None) -> None:
+    """Refuse before long work what would be refused after it."""
+    check_new(out)
+    for path in (data, beliefs):
+        if path is not None:
+            format_of(located(path))
+    if tempering is None:
+        return
+    if beliefs is None:
+        raise refuse(
+            "tempering",
+            "be left out where there are no beliefs, as it is of the posterior",
+            f"it is {tempering}",
+            "pass beliefs, or leave it out",
+        )
+    if not 0 <= tempering < math.inf:
+        raise refuse("tempering", "be finite and at least 0", f"it is {tempering}", "try 0.5")
+
+
+def _read(
+    model: BeliefClassifier, data: str, id_column: str | None
+) -> tuple[Features, tuple[str, ...]]:
+    """Features by the names that the model knows, or in its order where there are no names."""
+    names = list(getattr(model, "feature_names_in_", ()))
+    if not names or format_of(located(data)) in ("parquet", "csv"):
+        features = read_features(data, id_column=id_column, columns=names or None)
+        return features, features.notes
+    features = read_features(data, id_column=id_column)
+    note = f"Features without names were taken to be, in this order, {listed(names)}."
+    return features, (*features.notes, note)
 
 
 def _folder(path: Path) -> Path:

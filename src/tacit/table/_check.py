@@ -26,13 +26,18 @@ _LITTLE = 0.01
 
 
 def run(
-    beliefs: str, *, data: str | None, id_column: str | None, classes: Sequence[str] | None
+    beliefs: str,
+    *,
+    data: str | None,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    classes: Sequence[str] | int | None,
 ) -> Check:
     """Check; see `tacit.table.check`."""
     if data is None:
         rows = own_rows(beliefs, id_column)
     else:
-        features = read_features(data, id_column=id_column)
+        features = read_features(data, id_column=id_column, columns=columns)
         rows = Target(len(features), features.ids)
     known = read_beliefs(
         beliefs, ids=rows.ids, n_rows=rows.n_rows, classes=classes, id_column=id_column

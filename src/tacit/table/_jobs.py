@@ -173,7 +173,7 @@ def predict(
         out: The Parquet file to write; it must be new.
         beliefs: File of beliefs, see `read_beliefs`.
         id_column: The column of ids, in both.
-        tempering: β; that of the model unless given.
+        tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
 
     Raises:
@@ -198,7 +198,8 @@ def check(
     *,
     data: str | None = None,
     id_column: str | None = None,
-    classes: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    classes: Sequence[str] | int | None = None,
 ) -> Check:
     r"""Say what a file of beliefs is worth, before anything is learned from it.
 
@@ -206,7 +207,8 @@ def check(
         beliefs: The file, see `read_beliefs`.
         data: The features, to see whether the ids join; otherwise the file's own rows count.
         id_column: The column of ids, in both.
-        classes: Names of the classes, in order.
+        columns: The columns of the features that are read.
+        classes: Names of the classes, in order, or how many there are.
 
     Raises:
         InvalidInputError: If a file cannot be used.
@@ -224,4 +226,4 @@ def check(
     """
     from tacit.table._check import run
 
-    return run(beliefs, data=data, id_column=id_column, classes=classes)
+    return run(beliefs, data=data, id_column=id_column, columns=columns, classes=classes)

@@ -12,10 +12,31 @@ from tacit.table._errors import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Recipe"]
+    from tacit.estimator import BeliefClassifier
+
+__all__ = ["FREE", "Recipe", "names_of"]
 
 _OWN: Final = frozenset({"verbose", "execution", "classes", "random_state", "self"})
 """Arguments of the estimator that a recipe states in its own way, or not at all."""
+
+_ELSEWHERE: Final = {
+    "random_state": "the seed is called `seed`",
+    "members": "the number of networks is called `n_members`",
+    "execution": "name its settings themselves, such as `autocast` or `checkpoint_every`",
+}
+"""What somebody may write for a setting that a recipe calls by another name."""
+
+_NAMES: Final = ("predictor", "objective", "mass", "device")
+"""Settings that are names in a recipe, whatever else the estimator takes for them."""
+
+_CARRIED_OUT: Final = (
+    *("hold", "together", "cuda_graph", "autocast", "channels_last", "compile"),
+    "checkpoint_every",
+)
+"""Settings of `tacit.fitting.Execution`, but for the device, which is the estimator's."""
+
+FREE: Final = ("device", *_CARRIED_OUT)
+"""Settings that may change when a run goes on: they say how, not what."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +48,20 @@ class Recipe:
         beliefs: File of beliefs, see `read_beliefs`.
         id_column: The column of ids, in both.
         columns: The columns that are features; all but the ids unless given.
-        classes: Names of the classes, in order.
+        classes: Names of the classes, in order, or how many there are.
         seed: Seed of everything that is random.
         learning: Settings of `tacit.BeliefClassifier`, by their names.
+        execution: Settings of `tacit.fitting.Execution`, by their names.
     """
 
     data: str
     beliefs: str
     id_column: str | None = None
     columns: tuple[str, ...] | None = None
-    classes: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | int | None = None
     seed: int = 0
     learning: Mapping[str, Any] = field(default_factory=dict)
+    execution: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Recipe:
@@ -51,26 +74,25 @@ class Recipe:
             >>> recipe = Recipe.of({"data": "x.csv", "beliefs": "b.csv", "epochs": 5})
             >>> recipe.data, recipe.learning
             ('x.csv', {'epochs': 5})
+            >>> Recipe.of({"data": "x.csv", "beliefs": "b.csv", "epoch": 5})
+            Traceback (most recent call last):
+            ...
+            tacit.errors.InvalidInputError: `configuration` must hold known settings only, but it
+            holds `epoch`; did you mean `epochs`.
         """
-        own = {each.name for each in fields(cls)} - {"learning"}
-        settings = cls.settings()
+        own = {each.name for each in fields(cls)} - {"learning", "execution"}
+        learning = cls.settings()
         for name in given:
-            if name not in own and name not in settings:
-                known = [*sorted(own), *settings]
-                raise refuse(
-                    "configuration",
-                    "hold known settings only",
-                    f"it holds {name!r}",
-                    did_you_mean(name, known).strip(" ()?") or f"known are {', '.join(known)}",
-                )
+            _check_known(name, [*sorted(own), *learning, *_CARRIED_OUT])
         for name in ("data", "beliefs"):
             if not given.get(name):
                 raise refuse(
                     name, "be given", "it is not", f"name the file on the command line or as {name}"
                 )
         return cls(
-            **{name: _listed(name, value) for name, value in given.items() if name in own},
-            learning={name: value for name, value in given.items() if name in settings},
+            **{name: _checked(name, value) for name, value in given.items() if name in own},
+            learning={name: _checked(name, given[name]) for name in learning if name in given},
+            execution={name: given[name] for name in _CARRIED_OUT if name in given},
         )
 
     @staticmethod
@@ -81,16 +103,81 @@ class Recipe:
         parameters = inspect.signature(BeliefClassifier.__init__).parameters
         return {name: each.default for name, each in parameters.items() if name not in _OWN}
 
+    def model(self) -> BeliefClassifier:
+        """The estimator that the recipe asks for; refuses settings that cannot be meant."""
+        from tacit.estimator import BeliefClassifier
+        from tacit.fitting import Execution
+
+        execution = Execution(**self.execution) if self.execution else None
+        model = BeliefClassifier(**self.learning, execution=execution, random_state=self.seed)
+        return model.check()
+
     def resolved(self) -> dict[str, Any]:
         """All settings, defaults included, in one flat table."""
+        from tacit.fitting import Execution
+
         plain = asdict(self)
-        learning = plain.pop("learning")
-        return plain | self.settings() | dict(learning)
+        learning, execution = plain.pop("learning"), plain.pop("execution")
+        defaults = {name: getattr(Execution(), name) for name in _CARRIED_OUT}
+        return plain | self.settings() | dict(learning) | defaults | dict(execution)
 
 
-def _listed(name: str, value: Any) -> Any:
-    """Lists of names as tuples; a single text is a list with commas in it."""
-    if name not in ("columns", "classes") or value is None:
-        return value
+def names_of(classes: Any, argument: str = "classes") -> tuple[str, ...] | int | None:
+    """Names of classes as somebody writes them: a list, text with commas in it, or their number.
+
+    Args:
+        classes: What was written.
+        argument: What the caller calls it.
+
+    Example:
+        >>> names_of("cat, dog"), names_of("10"), names_of(["a", "b"])
+        (('cat', 'dog'), 10, ('a', 'b'))
+    """
+    if classes is None or (isinstance(classes, int) and not isinstance(classes, bool)):
+        return classes
+    if isinstance(classes, str) and classes.strip().isdecimal():
+        return int(classes)
+    return _listed(argument, classes)
+
+
+def _check_known(name: str, known: list[str]) -> None:
+    if name in known:
+        return
+    near = did_you_mean(name, known).strip(" ()?")
+    raise refuse(
+        "configuration",
+        "hold known settings only",
+        f"it holds `{name}`",
+        _ELSEWHERE.get(name) or near or f"known are {', '.join(known)}",
+    )
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A value of the kind that its setting takes; what the estimator checks itself is let by."""
+    if name == "classes":
+        return names_of(value)
+    if name == "columns":
+        return None if value is None else _listed(name, value)
+    kinds: dict[str, tuple[type, str]] = {
+        **dict.fromkeys(("data", "beliefs", "id_column"), (str, "a text")),
+        **dict.fromkeys(_NAMES, (str, "a name")),
+        "seed": (int, "a whole number"),
+        "scale": (bool, "true or false"),
+    }
+    kind, words = kinds.get(name, (object, ""))
+    is_truth = isinstance(value, bool) and kind is int
+    if (not isinstance(value, kind) or is_truth) and not (name == "id_column" and value is None):
+        raise refuse(name, f"be {words}", f"it is {value!r}", f"write {words}")
+    return value
+
+
+def _listed(name: str, value: Any) -> tuple[str, ...]:
+    """Names as a tuple; a single text is a list with commas in it."""
     parts = value.split(",") if isinstance(value, str) else value
+    kinds = str if name == "columns" else str | int
+    good = isinstance(parts, list | tuple) and all(
+        isinstance(part, kinds) and not isinstance(part, bool) for part in parts
+    )
+    if not good:
+        raise refuse(name, "be a list of names", f"it is {value!r}", 'write them as "a,b,c"')
     return tuple(str(part).strip() for part in parts)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import time
 import warnings
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from tacit._processes import any_process, process_number
+from tacit._processes import agreed, any_process, process_number
 from tacit.diagnostics import appraised, mean_entropy
-from tacit.errors import CollapseWarning
-from tacit.estimator import BeliefClassifier
+from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
 from tacit.runs import RunFolder
 from tacit.table._beliefs import read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
+from tacit.table._paths import format_of, located
+from tacit.table._recipe import FREE
 from tacit.table._resolved import write_resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from tacit.estimator import BeliefClassifier
     from tacit.fitting import Progress
     from tacit.table._beliefs import Beliefs
     from tacit.table._features import Features
@@ -46,25 +49,47 @@ def run(
 ) -> Summary | None:
     """Resolve; see `tacit.table.resolve`."""
     started = time.monotonic()
-    model = BeliefClassifier(**recipe.learning, random_state=recipe.seed).check()
-    leads = process_number("world") == 0
-    opened = RunFolder.opened(out, "resolve", recipe.resolved(), resume=resume)
-    with opened if leads else nullcontext() as folder:
+    with ExitStack() as stack:
+        folder = None
+        with agreed():
+            model = recipe.model()
+            _look(recipe, out)
+            if process_number("world") == 0:
+                folder = stack.enter_context(_opened(recipe, out, resume=resume))
         done = folder.results() if folder is not None else None
         if any_process(done is not None):
             return Summary.of(done) if done is not None else None
-        features, beliefs = _read(recipe)
+        with agreed():
+            features, beliefs = _read(recipe)
         if tell is not None:
             for sentence in _seen(features, beliefs):
                 tell(sentence)
         _fit(model, features, beliefs, out, resume=resume, watch=watch)
-        summary = _summary(model, features, beliefs, out, time.monotonic() - started)
         if folder is None:
             return None
         _write(model, features, beliefs, out)
+        summary = _summary(model, features, beliefs, out, time.monotonic() - started)
         folder.complete(summary.as_dict())
         (out / CHECKPOINT).unlink(missing_ok=True)
         return summary
+
+
+def _look(recipe: Recipe, out: Path) -> None:
+    """Refuse files that are not there, and a folder inside that of the images, before long work."""
+    data = located(recipe.data)
+    for path in (data, located(recipe.beliefs)):
+        format_of(path)
+    if data.is_dir() and out.resolve().is_relative_to(data.resolve()):
+        raise refuse(
+            "out",
+            "lie outside the folder of images",
+            f"'{out}' is or lies in '{data}'",
+            "name another folder with --out",
+        )
+
+
+def _opened(recipe: Recipe, out: Path, *, resume: bool) -> AbstractContextManager[RunFolder]:
+    return RunFolder.opened(out, "resolve", recipe.resolved(), resume=resume, free=FREE)
 
 
 def _read(recipe: Recipe) -> tuple[Features, Beliefs]:

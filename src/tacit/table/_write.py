@@ -19,11 +19,12 @@ from tacit.table._paths import as_path
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-__all__ = ["write"]
+__all__ = ["check_new", "write"]
 
 _CELLS: Final = 1 << 21
 _FEWEST: Final = 1 << 14
@@ -43,13 +44,7 @@ def write(
 ) -> None:
     """Write resolved labels; see `tacit.table.write_resolved`."""
     place = as_path(path)
-    if place.suffix.lower() not in (".parquet", ".pq"):
-        raise refuse(
-            "path",
-            "end in .parquet, which is what is written",
-            f"it is {str(path)!r}",
-            "let it end so",
-        )
+    _check_suffix("path", place)
     names = class_names(classes)
     given = {"posterior": posterior, "prediction": prediction}
     tables = {argument: table for argument, table in given.items() if table is not None}
@@ -61,6 +56,37 @@ def write(
         _write_groups(file, schema, labelled, names, tables)
 
     write_atomically(place, fill)
+
+
+def check_new(out: Path) -> None:
+    """Refuse a file that is there already, or that could not be written for its name.
+
+    Args:
+        out: The file that is to be written, later.
+    """
+    _check_suffix("out", out)
+    try:
+        there, homeless = out.exists() or out.is_symlink(), not out.parent.is_dir()
+    except OSError as error:
+        raise refuse(
+            "out", "name a file", f"the system says: {error.strerror}", "name another one"
+        ) from error
+    if there:
+        raise refuse("out", "be a new file", f"'{out}' is there", "name another one")
+    if homeless:
+        raise refuse(
+            "out", "lie in a folder that is there", f"'{out.parent}' is not", "create the folder"
+        )
+
+
+def _check_suffix(argument: str, path: Path) -> None:
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        raise refuse(
+            argument,
+            "end in .parquet, which is what is written",
+            f"it is '{path}'",
+            "let it end so",
+        )
 
 
 def _write_groups(
