@@ -287,7 +287,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
         """The prediction q: what features alone say, `(instances, class)`."""
-        q: NDArray[np.floating] = np.exp(self.predict_log_proba(X))
+        q: NDArray[np.floating] = log_prediction(self, self._read(X)).exp_().numpy()
         return q
 
     def predict(self, X: Any) -> NDArray[Any]:

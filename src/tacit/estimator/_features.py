@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -71,22 +72,24 @@ def _precisions(model: BeliefClassifier) -> list[Any]:
 def _of_container(model: BeliefClassifier, X: Any, allowed: list[Any], *, reset: bool) -> Any:
     try:
         with np.errstate(over="ignore"):  # what becomes infinite is refused later, with its row
-            return validate_data(
+            features = validate_data(
                 model,
                 X,
                 reset=reset,
                 accept_sparse="csr",
-                dtype=allowed,
+                dtype="numeric",
                 allow_nd=True,
                 ensure_all_finite=False,
             )
+            precision = features.dtype if features.dtype in allowed else allowed[0]
+            return features.astype(precision, copy=False)
     except ValueError as error:
-        if not str(error).startswith("could not convert"):
+        if not re.search("could not convert|dtype='numeric'", str(error)):
             raise
         raise refuse(
             "X",
             "be numbers",
-            f"numpy says: {error}",
+            f"it is said that {str(error).splitlines()[0].rstrip('.')}",
             "turn texts into numbers, for example by scikit-learn's OneHotEncoder",
         ) from error
 

@@ -64,8 +64,13 @@ def scale_of(features: Any, weight: Tensor | None = None) -> Scale:
             "bring the features to another unit, or take their logarithm",
         )
     first = _rows(features, slice(1))
-    deviation = torch.where(deviation > 1e-6 * mean.abs(), deviation, 0.0)
+    deviation = torch.where(deviation > _noise(first.dtype) * mean.abs(), deviation, 0.0)
     return Scale(mean[0].to(first), deviation[0].to(first))
+
+
+def _noise(dtype: torch.dtype) -> float:
+    """What rounding may make of a constant 1, in such numbers and in the sums above."""
+    return 1e-12 if dtype == torch.float64 else 1e-6
 
 
 def _rows(features: Any, part: slice) -> Tensor:

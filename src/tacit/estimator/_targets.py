@@ -132,18 +132,13 @@ def _flat(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     values = _as_array(y)
     if values.ndim == 2 and values.shape[1] > 1:
         raise _no_label(f"it has shape {values.shape}")
+    if values.dtype != object:
+        _check_kind(values)
     values = column_or_1d(values, warn=True)
     if values.dtype == object:
         return _of_objects(values)
     known = values == values  # NaN alone differs from itself
-    _check_kind(values)
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise refuse(
-            "y",
-            "hold labels",
-            f"row {int(np.isinf(values).argmax())} holds infinity",
-            "pass NaN where a label is missing",
-        )
+    _check_finite(values)
     return values, known
 
 
@@ -186,6 +181,7 @@ def _of_objects(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         raise _no_label(f"it holds entries of type {', '.join(names)}")
     plain = np.asarray(found)
     _check_kind(plain)
+    _check_finite(plain)
     filled = np.full(len(values), plain[0], dtype=plain.dtype)
     filled[known] = plain
     return filled, known
@@ -198,6 +194,13 @@ def _check_kind(values: NDArray[Any]) -> None:
             "hold texts, whole numbers or booleans",
             f"its type is {values.dtype}",
             "turn labels of another kind into texts",
+        )
+
+
+def _check_finite(values: NDArray[Any]) -> None:
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise refuse(
+            "y", "hold labels", "infinity is among them", "pass NaN where a label is missing"
         )
 
 
