@@ -32,13 +32,16 @@ def main() -> float:
     network = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
 
+    # --8<-- [start:loop]
     # The objective compares each digit with the others: what is common is worth little. A tracked
     # mass remembers the last few thousand digits for that, so batches may be small, and the last
     # one of an epoch too. Batches are shuffled, or each would be a collection of a kind of its own.
     objective = tacit.RQ(tacit.TrackedMass())
 
     # What travels with the features is the number of each row. The belief stays whole beside the
-    # loop, and belief[rows] is the batch's part of it: that works for beliefs of every kind.
+    # loop (on the network's device), and belief[rows] is the batch's part of it. That works for
+    # beliefs of every kind; where one ties rows together, as pairs do, batches must hold whole
+    # groups, and with_lightning.py has a sampler for it.
     rows_of_X = torch.arange(len(X))
     loader = DataLoader(TensorDataset(X, rows_of_X), batch_size=128, shuffle=True)
     for epoch in range(25):
@@ -51,10 +54,14 @@ def main() -> float:
             total += loss.item() * len(rows)
         if epoch % 5 == 4:
             print(f"epoch {epoch + 1:2}   loss {total / len(X):.3f}")
+    # --8<-- [end:loop]
 
-    # The tracked mass has a state, so the objective belongs into the checkpoint:
+    # The tracked mass has a state, so the objective belongs into the checkpoint. In evaluation mode
+    # the mass stands still, for instance while you measure the loss on held-out data.
     checkpoint = {"network": network.state_dict(), "objective": objective.state_dict()}
     print("kept:", *checkpoint["objective"])
+    network.eval()
+    objective.eval()
 
     # What the network says (q), the share of each class in the whole collection (S), and the
     # belief as updated by what the network has seen (r).

@@ -35,8 +35,12 @@ def digits() -> tuple[Tensor, Belief, Tensor]:
     return X, pairs * candidates, truth
 
 
-class WholeGroups(Sampler[Tensor]):
-    """Row numbers of one batch after the other: groups are shuffled, and none is cut."""
+# --8<-- [start:loop]
+class WholeGroups(Sampler[list[int]]):
+    """Row numbers of one batch after the other: groups are shuffled, and none is cut.
+
+    In a plain loop and in skorch it is the `batch_sampler` of a loader.
+    """
 
     def __init__(self, group_of: Tensor, groups_per_batch: int) -> None:
         self.group_of, self.groups_per_batch = group_of, groups_per_batch
@@ -46,10 +50,11 @@ class WholeGroups(Sampler[Tensor]):
     def __len__(self) -> int:
         return -(-self.n_groups // self.groups_per_batch)
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self) -> Iterator[list[int]]:
         place = torch.randperm(self.n_groups, generator=self.generator)[self.group_of]
         sizes = torch.bincount(place // self.groups_per_batch)
-        yield from place.argsort().split(sizes.tolist())
+        for rows in place.argsort().split(sizes.tolist()):
+            yield rows.tolist()
 
 
 class Collection(Dataset[tuple[Tensor, Belief]]):
@@ -58,7 +63,7 @@ class Collection(Dataset[tuple[Tensor, Belief]]):
     def __init__(self, X: Tensor, belief: Belief) -> None:
         self.X, self.belief = X, belief
 
-    def __getitem__(self, rows: Tensor) -> tuple[Tensor, Belief]:
+    def __getitem__(self, rows: list[int]) -> tuple[Tensor, Belief]:
         return self.X[rows], self.belief[rows]
 
 
@@ -83,6 +88,9 @@ class Resolver(lightning.LightningModule):
         return torch.optim.Adam(self.parameters(), lr=0.01)
 
 
+# --8<-- [end:loop]
+
+
 def main() -> float:
     """Resolve the digits, and say how many came out right."""
     torch.manual_seed(0)
@@ -98,16 +106,20 @@ def main() -> float:
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    trainer.fit(Resolver(), loader)
+    resolver = Resolver()
+    trainer.fit(resolver, loader)
     print(f"loss {trainer.callback_metrics['loss']:.3f}")
 
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = Path(folder, "resolver.ckpt")
         trainer.save_checkpoint(checkpoint)
-        resolver = Resolver.load_from_checkpoint(checkpoint)
+        if trainer.is_global_zero:  # of several processes the first one writes
+            kept = Resolver.load_from_checkpoint(checkpoint, weights_only=True)
+            print("kept:", *kept.objective.state_dict())
 
     # What the network says (q), the share of each class in the whole collection (S), and the
     # belief as updated by what the network has seen (r), pair by pair.
+    resolver.eval()
     with torch.no_grad():
         log_q = resolver.network(X).log_softmax(1)
     log_S = tacit.evidence.class_mass(log_q).log()

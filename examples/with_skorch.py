@@ -34,18 +34,19 @@ def network(width: int = 256) -> nn.Module:
     return nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
 
 
-def objective(smoothing: float = 0.0) -> tacit.EM:
+def objective() -> tacit.EM:
     """The criterion. A function, so that each fit begins with a tracked mass of its own.
 
     As `criterion__mass=tacit.TrackedMass()` one mass would be handed on from fit to fit.
     """
-    return tacit.EM(tacit.TrackedMass(), smoothing=smoothing)
+    return tacit.EM(tacit.TrackedMass())
 
 
 def main() -> float:
     """Resolve the digits, and say how many came out right."""
     torch.manual_seed(0)
     X, belief, truth = digits()
+    # --8<-- [start:loop]
     net = NeuralNetClassifier(
         network,
         criterion=objective,
@@ -61,8 +62,11 @@ def main() -> float:
     )
 
     # skorch cuts y into batches as it does X, row by row. So the belief travels as its rows, which
-    # is all there is to it as long as every digit stands alone.
+    # is all there is to it as long as every digit stands alone. Where a belief ties digits
+    # together, let y be the row numbers, the criterion a module that looks up belief[rows], and
+    # `iterator_train__batch_sampler` (beside `batch_size=1`) the sampler of with_lightning.py.
     net.fit(X.numpy(), belief.marginals().numpy())
+    # --8<-- [end:loop]
     print(
         f"loss {net.history[0, 'train_loss']:.3f} at first, {net.history[-1, 'train_loss']:.3f} now"
     )
@@ -72,6 +76,7 @@ def main() -> float:
         kept = {"f_params": Path(folder, "net.pt"), "f_criterion": Path(folder, "mass.pt")}
         net.save_params(**kept)
         net.initialize().load_params(**kept)
+    print("kept:", *net.criterion_.state_dict())
 
     # What the network says (q; of new data, `net.predict_proba` is all you need), the share of each
     # class in the whole collection (S), and the belief as updated by what the network saw (r).
