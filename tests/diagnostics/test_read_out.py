@@ -84,7 +84,7 @@ def test_reliability_equals_a_slow_loop(seed):
             for row, label in zip(q.tolist(), truth.tolist(), strict=True)
             if min(int(max(row) * 5), 4) == place
         ]
-        assert int(found.count[place]) == len(rows)
+        assert int(found.size[place]) == len(rows)
         if rows:
             assert float(found.confidence[place]) == pytest.approx(
                 sum(s for s, _ in rows) / len(rows)

@@ -24,13 +24,13 @@ class Reliability(NamedTuple):
     Attributes:
         confidence: Mean confidence in each bin, `(bins,)`; NaN where a bin is empty.
         accuracy: Share that was right in each bin, or that was expected to be, `(bins,)`.
-        count: Number of instances in each bin, `(bins,)`.
+        size: Number of instances in each bin, `(bins,)`.
         error: Expected calibration error: the mean distance of the two, over all instances.
     """
 
     confidence: Tensor
     accuracy: Tensor
-    count: Tensor
+    size: Tensor
     error: float
 
 
@@ -47,7 +47,7 @@ def reliability(probabilities: Tensor, truth: Tensor | Belief, *, n_bins: int = 
     Example:
         >>> q = torch.tensor([[0.75, 0.25], [0.75, 0.25], [0.75, 0.25], [0.25, 0.75]])
         >>> found = reliability(q, torch.tensor([0, 0, 1, 1]))
-        >>> found.count.nonzero().item(), found.error
+        >>> found.size.nonzero().item(), found.error
         (7, 0.0)
     """
     if n_bins < 1:
@@ -59,11 +59,11 @@ def reliability(probabilities: Tensor, truth: Tensor | Belief, *, n_bins: int = 
         marginals = truth.marginals(torch.float64).to(label.device)
         right = marginals.gather(1, label.unsqueeze(1)).squeeze(1)
     place = (sure * n_bins).long().clamp(max=n_bins - 1)
-    count = torch.bincount(place, minlength=n_bins)
-    confidence = torch.bincount(place, sure, minlength=n_bins) / count
-    accuracy = torch.bincount(place, right, minlength=n_bins) / count
-    apart = (confidence - accuracy).abs().nan_to_num() * count
-    return Reliability(confidence, accuracy, count, float(apart.sum() / max(len(sure), 1)))
+    size = torch.bincount(place, minlength=n_bins)
+    confidence = torch.bincount(place, sure, minlength=n_bins) / size
+    accuracy = torch.bincount(place, right, minlength=n_bins) / size
+    apart = (confidence - accuracy).abs().nan_to_num() * size
+    return Reliability(confidence, accuracy, size, float(apart.sum() / max(len(sure), 1)))
 
 
 def temperature_by_evidence(log_prediction: Tensor, belief: Belief) -> float:

@@ -3,7 +3,9 @@
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
 from tacit.sources._fusion import Fused, fuse, weights_by_evidence
+from tacit.sources._learned import learned_belief, learned_out_of_fold
 from tacit.sources._majority import majority
+from tacit.sources._summary import SourceSummary, summarised
 from tacit.sources._taxonomy import Taxonomy
 from tacit.sources._transition import (
     noisy_labels,
@@ -15,6 +17,7 @@ from tacit.sources._votes import Votes
 
 __all__ = [
     "Fused",
+    "SourceSummary",
     "Taxonomy",
     "Voted",
     "Votes",
@@ -22,8 +25,11 @@ __all__ = [
     "count_cooccurrence",
     "dawid_skene",
     "fuse",
+    "learned_belief",
+    "learned_out_of_fold",
     "majority",
     "noisy_labels",
+    "summarised",
     "transition_from_anchors",
     "transition_from_trusted",
     "weights_by_evidence",
