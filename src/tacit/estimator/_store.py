@@ -113,13 +113,7 @@ def load(
     settings = dict(described["settings"])
     if execution := settings["execution"]:
         settings["execution"] = Execution(**execution)
-    if settings["predictor"] is None:
-        if predictor is None:
-            raise ModelError(
-                f"'{folder}' was made with a network of somebody's own, which only its weights are "
-                "kept of; pass the same network, or the function that builds it, as `predictor`."
-            )
-        settings["predictor"] = predictor
+    settings["predictor"] = _predictor(settings["predictor"], predictor, folder)
     model = kind(**{**settings, "device": device})
     model.classes_ = np.asarray(described["classes"]["names"], dtype=described["classes"]["type"])
     model.feature_shape_ = tuple(described["feature_shape"])
@@ -132,6 +126,21 @@ def load(
     model.held_out_evidence_ = described["held_out_evidence"]
     model.networks_ = _networks(model, folder, described)
     return model
+
+
+def _predictor(stored: str | None, passed: Any, folder: Path) -> Any:
+    """The name that was stored, or what was passed where there was none."""
+    if stored is None and passed is None:
+        raise ModelError(
+            f"'{folder}' was made with a network of somebody's own, which only its weights are "
+            "kept of; pass the same network, or the function that builds it, as `predictor`."
+        )
+    if stored is not None and passed is not None:
+        raise ModelError(
+            f"'{folder}' was made with predictor {stored!r}; leave `predictor` out, which is for "
+            "networks of your own."
+        )
+    return passed if stored is None else stored
 
 
 def _tensors(model: BeliefClassifier) -> dict[str, Tensor]:
@@ -245,7 +254,7 @@ def _member(
     network = _skeleton(model, scale)
     try:
         network.load_state_dict(state)
-    except RuntimeError as error:
+    except (RuntimeError, AttributeError) as error:
         first = str(error).splitlines()[-1].strip()
         raise ModelError(
             f"The network passed as `predictor` does not fit the stored weights ({first}); pass "
