@@ -11,12 +11,13 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
-# Percent of the digits that r gets right: a bound below the least of seeds 0 to 9.
+# Percent of the digits that r must get right: about two standard deviations below the worst of
+# seeds 0 to 9, as another torch may round like another seed.
 LEAST = {
-    "plain_torch": 96.5,
-    "with_lightning": 97.0,
-    "with_skorch": 96.5,
-    "with_trainer": 97.5,
+    "plain_torch": 97.0,  # 97.6 to 98.4
+    "with_lightning": 97.8,  # 98.2 to 98.7
+    "with_skorch": 97.4,  # 97.8 to 98.5
+    "with_trainer": 98.1,  # 98.5 to 99.0
 }
 
 # A warning ends an example, but for what the libraries say to themselves.
