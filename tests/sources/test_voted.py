@@ -26,24 +26,37 @@ def slow_belief(votes, reliability, balance):
                 strict=True,
             ):
                 log_p += w * math.log(reliability[s, label, a]) if i == item else 0.0
+            if reliability.shape[2] > votes.n_classes:
+                log_p += slow_silence(votes, reliability, item, label)
             p[item, label] = log_p
     return p.softmax(1)
 
 
-def random_votes(seed, n_items=5, n_sources=3, n_classes=4):
+def slow_silence(votes, reliability, item, label):
+    """What it tells that some sources did not vote on an instance."""
+    spoke = {
+        s for i, s in zip(votes.item.tolist(), votes.source.tolist(), strict=True) if i == item
+    }
+    silent = [s for s in range(votes.n_sources) if s not in spoke]
+    return sum(math.log(reliability[s, label, -1]) for s in silent)
+
+
+def random_votes(seed, n_items=5, n_sources=3, n_classes=4, all_asked=True):
     generator = torch.Generator().manual_seed(seed)
     shares = torch.rand(n_items, n_sources, n_classes, generator=generator)
     shares *= torch.rand(n_items, n_sources, 1, generator=generator) < 0.7
-    reliability = torch.rand(n_sources, n_classes, n_classes, generator=generator).double() + 0.1
+    shape = (n_sources, n_classes, n_classes + all_asked)
+    reliability = torch.rand(shape, generator=generator).double() + 0.1
     balance = torch.rand(n_classes, generator=generator).double() + 0.1
     reliability /= reliability.sum(-1, keepdim=True)
-    return Votes.from_soft(shares), reliability, balance / balance.sum()
+    votes = Votes.from_soft(shares, all_asked=all_asked)
+    return votes, reliability, balance / balance.sum()
 
 
-@given(st.integers(0, 99))
+@given(st.integers(0, 99), st.booleans())
 @settings(max_examples=25)
-def test_belief_equals_a_slow_loop(seed):
-    votes, reliability, balance = random_votes(seed)
+def test_belief_equals_a_slow_loop(seed, all_asked):
+    votes, reliability, balance = random_votes(seed, all_asked=all_asked)
     found = Voted(votes, reliability, balance).marginals(torch.float64)
     assert_close(found, slow_belief(votes, reliability, balance), rtol=1e-5, atol=1e-6)
 
@@ -71,8 +84,10 @@ def test_permuting_instances_and_classes_permutes_the_belief():
         n_items=votes.n_items,
         n_sources=votes.n_sources,
         n_classes=4,
+        all_asked=True,
     )
-    swapped = Voted(renamed, reliability[:, order][:, :, order], balance[order])
+    answers = torch.cat([order, torch.tensor([4])])
+    swapped = Voted(renamed, reliability[:, order][:, :, answers], balance[order])
     assert_close(swapped.marginals(), Voted(votes, reliability, balance).marginals()[:, order])
 
 
@@ -86,7 +101,24 @@ def crowd(seed, n_items, accuracies, n_classes=3, share=1.0):
     )
     said = torch.where(right, truth.unsqueeze(1), wrong % n_classes)
     silent = torch.rand(said.shape, generator=generator) >= share
-    return truth, Votes.from_matrix(said.masked_fill(silent, -1), n_classes=n_classes)
+    said = said.masked_fill(silent, -1)
+    return truth, Votes.from_matrix(said, n_classes=n_classes, all_asked=False)
+
+
+def test_functions_that_look_for_one_class_each_tell_by_silence(seed):
+    generator = torch.Generator().manual_seed(seed)
+    truth = (torch.rand(2000, generator=generator) < 0.3).long()
+    lot = torch.rand(2000, 6, generator=generator)
+    aims = torch.tensor([1, 1, 1, 0, 0, 0])
+    chance = torch.where(truth.unsqueeze(1) == aims, 0.5, 0.05)
+    matrix = torch.where(lot < chance, aims, -1)
+    learned = dawid_skene(Votes.from_matrix(matrix, n_classes=2))
+    assert_close(learned.balance, torch.tensor([0.7, 0.3]).double(), rtol=0, atol=0.04)
+    deaf = dawid_skene(Votes.from_matrix(matrix, n_classes=2, all_asked=False))
+    assert right_share(learned, truth) > right_share(deaf, truth) + 0.02
+    told = learned.reliability[torch.arange(6), :, aims]
+    expected = torch.where(aims.unsqueeze(1) == torch.arange(2), 0.5, 0.05).double()
+    assert_close(told, expected, rtol=0, atol=0.06)
 
 
 def right_share(belief, truth):
@@ -154,7 +186,7 @@ def test_class_that_nobody_votes_for_stays_possible():
 
 
 def test_nothing_is_known_without_votes():
-    votes = Votes.from_matrix([[-1, -1], [0, 1], [1, 1]], n_classes=2)
+    votes = Votes.from_matrix([[-1, -1], [0, 1], [1, 1]], n_classes=2, all_asked=False)
     assert majority(votes).marginals()[0].tolist() == [0.5, 0.5]
     belief = dawid_skene(votes)
     assert_close(belief.marginals(torch.float64)[0], belief.balance, rtol=1e-5, atol=1e-6)
@@ -194,7 +226,7 @@ def test_votes_multiply_with_other_beliefs():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda v: Voted(v, torch.ones(2, 2, 2), torch.ones(2)), "probabilities of the answers"),
+        (lambda v: Voted(v, torch.ones(2, 2, 3), torch.ones(2)), "probabilities of the answers"),
         (lambda v: Voted(v, torch.ones(3, 2, 2) / 2, torch.ones(2)), "`reliability` must have sha"),
         (lambda v: Voted(v, torch.ones(2, 2, 2) / 2, torch.zeros(2)), "`balance` must be 2 finite"),
         (lambda v: with_accuracies(v, [0.5]), "`accuracies` must be 2 numbers from 0 to 1"),

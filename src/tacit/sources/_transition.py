@@ -65,7 +65,9 @@ def noisy_labels(
             "for several labels of an instance use Votes",
         )
     n_classes = len(table)
-    votes = Votes.from_matrix(written.unsqueeze(1), n_classes=n_classes, abstains=abstains)
+    votes = Votes.from_matrix(
+        written.unsqueeze(1), n_classes=n_classes, abstains=abstains, all_asked=False
+    )
     shares = torch.ones(n_classes) if balance is None else torch.as_tensor(balance)
     return Voted(votes, table.unsqueeze(0), shares, learns=learns)
 

@@ -28,14 +28,17 @@ class Voted(Independent):
         p_i(l) ∝ π_l Π_v C_s(v)[l, a(v)]^w(v)
 
     over the votes v on instance i: source s(v) says a(v) where the label is l with probability
-    C_s[l, a]. Votes are independent given the label.
+    C_s[l, a]. Votes are independent given the label. Where all sources were asked about all
+    instances, to abstain is the last of the answers, and tells something too: a labelling function
+    that looks for one class alone tells of it by speaking, and against it by silence.
 
     `updated` estimates the reliabilities and the balance anew from the posterior that a predictor's
     evidence gives: sources and predictor learn from each other.
 
     Args:
         votes: What was said.
-        reliability: C, `(sources, class, answer)`; rows sum to one.
+        reliability: C, `(sources, class, answer)`; rows sum to one. Without a column for abstaining
+            that says nothing.
         balance: π, `(class,)`.
         strength: Votes that the prior of each row of C is worth, see `dawid_skene`.
         learns: Whether `updated` estimates anything.
@@ -72,8 +75,10 @@ class Voted(Independent):
         return self._log_p.device
 
     def accuracy(self) -> Tensor:
-        """How often each source is right, if labels occur in the balance π, `(sources,)`."""
-        return self.reliability.diagonal(dim1=1, dim2=2) @ self.balance
+        """How often each source is right when it votes, `(sources,)`; labels occur as π says."""
+        right = self.reliability.diagonal(dim1=1, dim2=2) @ self.balance
+        voting = self.reliability[..., : self.n_classes].sum(-1) @ self.balance
+        return right / voting
 
     def dense(self) -> tuple[Tensor, bool]:
         return self._log_p, True
@@ -125,6 +130,9 @@ def confusions(votes: Votes, posterior: Tensor, strength: float) -> tuple[Tensor
         place = votes.source[part] * n_classes + votes.answer[part]
         counts.index_add_(0, place, posterior[votes.item[part]] * votes.weight[part].unsqueeze(1))
     table = counts.view(n_sources, n_classes, n_classes).transpose(1, 2)
+    if votes.all_asked:
+        silent = (posterior.sum(0) - table.sum(-1)).clamp(min=0)
+        table = torch.cat([table, silent.unsqueeze(-1)], -1)
     table = table + strength * pooled(table.sum(0))
     balance = posterior.sum(0) + 1.0
     return table / table.sum(-1, keepdim=True), balance / balance.sum()
@@ -136,14 +144,18 @@ def pooled(counts: Tensor) -> Tensor:
     A vote of its own for each class, and as much spread over all, say that sources mean to be right
     and that nothing is impossible.
     """
-    own = counts + torch.eye(len(counts), dtype=counts.dtype) + 1 / len(counts)
+    own = counts + torch.eye(*counts.shape, dtype=counts.dtype) + 1 / len(counts)
     return own / own.sum(-1, keepdim=True)
 
 
 def _log_belief(votes: Votes, log_reliability: Tensor, log_balance: Tensor) -> Tensor:
     """Log p, `(instances, class)`, in float32 and normalised."""
-    log_p = log_balance.expand(votes.n_items, -1).clone()
     said = log_reliability.transpose(1, 2)  # (sources, answer, class)
+    if said.shape[1] > votes.n_classes:
+        # As if all were silent first; a vote then takes that back.
+        silence = said[:, -1]
+        log_balance, said = log_balance + silence.sum(0), said[:, :-1] - silence.unsqueeze(1)
+    log_p = log_balance.expand(votes.n_items, -1).clone()
     for part in torch.arange(len(votes)).split(max(1, _CELLS // votes.n_classes)):
         weighted = said[votes.source[part], votes.answer[part]] * votes.weight[part].unsqueeze(1)
         log_p.index_add_(0, votes.item[part], weighted)
@@ -152,7 +164,7 @@ def _log_belief(votes: Votes, log_reliability: Tensor, log_balance: Tensor) -> T
 
 
 def _check_possible(log_p: Tensor) -> None:
-    hopeless = (log_p == -torch.inf).all(-1)
+    hopeless = ~(log_p > -torch.inf).any(-1)
     if bool(hopeless.any()):
         raise refuse(
             "reliability",
@@ -164,8 +176,8 @@ def _check_possible(log_p: Tensor) -> None:
 
 def _checked_reliability(reliability: Tensor, votes: Votes) -> Tensor:
     table = torch.as_tensor(reliability, dtype=torch.float64).cpu()
-    shape = (votes.n_sources, votes.n_classes, votes.n_classes)
-    if tuple(table.shape) != shape:
+    shape = (votes.n_sources, votes.n_classes, votes.n_answers)
+    if tuple(table.shape) not in (shape, (*shape[:2], votes.n_classes)):
         raise refuse(
             "reliability",
             f"have shape (sources, class, answer) = {shape}",

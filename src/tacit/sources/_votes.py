@@ -33,6 +33,8 @@ class Votes:
         n_items: Number of instances; of those without votes nothing is known.
         n_sources: Number of sources.
         n_classes: Number of classes, which are also the answers.
+        all_asked: Whether each source was asked about each instance, so that abstaining is an
+            answer too: labelling functions look at everything, workers at what they are given.
 
     Example:
         >>> votes = Votes.from_matrix([[0, -1, 1], [1, 1, -1]], n_classes=2)
@@ -50,6 +52,7 @@ class Votes:
     n_items: int
     n_sources: int
     n_classes: int
+    all_asked: bool = False
 
     @classmethod
     def from_matrix(
@@ -58,6 +61,7 @@ class Votes:
         *,
         n_classes: int | None = None,
         abstains: int = -1,
+        all_asked: bool = True,
     ) -> Self:
         """Votes as a matrix of labels, as labelling functions give them.
 
@@ -65,6 +69,7 @@ class Votes:
             matrix: Whole numbers `(instances, sources)`.
             n_classes: Number of classes; by default the largest label tells.
             abstains: The number that stands for no vote.
+            all_asked: Whether it was the source that abstained; False where it was not asked.
         """
         table = torch.as_tensor(matrix)
         if table.ndim != 2 or table.is_floating_point() or table.dtype == torch.bool:
@@ -82,15 +87,17 @@ class Votes:
             n_items=len(table),
             n_sources=table.shape[1],
             n_classes=n_classes,
+            all_asked=all_asked,
         )
 
     @classmethod
-    def from_soft(cls, shares: Tensor | NDArray[Any]) -> Self:
+    def from_soft(cls, shares: Tensor | NDArray[Any], *, all_asked: bool = True) -> Self:
         """Soft votes: how each source spreads over the classes.
 
         Args:
             shares: `(instances, sources, class)`, at least 0; rows are scaled to one vote, and a
                 row of zeros or NaN abstains.
+            all_asked: Whether it was the source that abstained; False where it was not asked.
 
         Example:
             >>> votes = Votes.from_soft(torch.tensor([[[0.5, 1.5], [0.0, 0.0]]]))
@@ -125,6 +132,7 @@ class Votes:
             n_items=table.shape[0],
             n_sources=table.shape[1],
             n_classes=table.shape[2],
+            all_asked=all_asked,
         )
 
     @classmethod
@@ -138,6 +146,7 @@ class Votes:
         n_items: int | None = None,
         n_sources: int | None = None,
         n_classes: int | None = None,
+        all_asked: bool = False,
     ) -> Self:
         """Votes one by one, as a crowd gives them, in any order.
 
@@ -149,6 +158,7 @@ class Votes:
             n_items: Number of instances; by default the largest number tells, as for the others.
             n_sources: Number of sources.
             n_classes: Number of classes.
+            all_asked: Whether who has no vote on an instance was asked about it.
 
         Example:
             >>> votes = Votes.from_lists([1, 0, 1], [0, 0, 1], [2, 1, 2], n_items=3)
@@ -189,7 +199,13 @@ class Votes:
             n_items=sizes["item"],
             n_sources=sizes["source"],
             n_classes=sizes["answer"],
+            all_asked=all_asked,
         )
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers: the classes, and, where all were asked, to abstain."""
+        return self.n_classes + self.all_asked
 
     def __len__(self) -> int:
         """Number of votes."""
@@ -230,6 +246,7 @@ class Votes:
             len(rows),
             self.n_sources,
             self.n_classes,
+            self.all_asked,
         )
 
 
