@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "RunError", "RunFolder", "as_json", "circumstances", "recipe_of"]
 
 DESCRIPTION: Final = "run.json"
+"""The file of a run's folder that says what the run is."""
 FORMAT: Final = 1
 _WHAT: Final = "a run of tacit"
 _PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow")
