@@ -162,7 +162,9 @@ class Execution:
             raise refuse(
                 "device", "be one that torch knows", f"it is {name!r}", 'pass "cpu" or "cuda"'
             ) from error
-        if device.type == "cuda" and not torch.cuda.is_available():
+        if device.type not in ("cpu", "cuda"):
+            raise refuse("device", "be a CPU or a CUDA GPU", f"it is {name!r}", 'pass "cpu"')
+        if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
             raise refuse("device", "be there", f"{name!r} is not", 'pass device="auto"')
         if device.type == "cuda" and device.index is None:
             return torch.device("cuda", torch.cuda.current_device())

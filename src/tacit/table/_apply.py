@@ -97,8 +97,8 @@ def _folder(path: Path) -> Path:
     inside = path / MODEL
     if path.exists() and not inside.exists() and (path / "run.json").exists():
         raise ModelError(
-            f"'{path}' holds a run that has not come to its end, and no model yet; go on with it "
-            "by tacit resolve --resume."
+            f"'{path}' holds a run without a model: it has not come to its end, or its model was "
+            "removed; go on with it by tacit resolve --resume."
         )
     return inside if inside.is_dir() else path
 

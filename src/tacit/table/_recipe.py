@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.errors import refuse
-from tacit.table._errors import did_you_mean
+from tacit.table._errors import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,9 +108,9 @@ class Recipe:
         from tacit.estimator import BeliefClassifier
         from tacit.fitting import Execution
 
-        execution = Execution(**self.execution) if self.execution else None
-        model = BeliefClassifier(**self.learning, execution=execution, random_state=self.seed)
-        return model.check()
+        execution = Execution(**self.execution)
+        own = None if execution == Execution() else execution  # as if nothing had been said
+        return BeliefClassifier(**self.learning, execution=own, random_state=self.seed).check()
 
     def resolved(self) -> dict[str, Any]:
         """All settings, defaults included, in one flat table."""
@@ -147,7 +147,7 @@ def _check_known(name: str, known: list[str]) -> None:
     raise refuse(
         "configuration",
         "hold known settings only",
-        f"it holds `{name}`",
+        f"it holds `{shown(name)}`",
         _ELSEWHERE.get(name) or near or f"known are {', '.join(known)}",
     )
 
@@ -155,7 +155,12 @@ def _check_known(name: str, known: list[str]) -> None:
 def _checked(name: str, value: Any) -> Any:
     """A value of the kind that its setting takes; what the estimator checks itself is let by."""
     if name == "classes":
-        return names_of(value)
+        from tacit.table._classes import class_names
+
+        names = names_of(value)
+        if names is not None:
+            class_names(names)
+        return names
     if name == "columns":
         return None if value is None else _listed(name, value)
     kinds: dict[str, tuple[type, str]] = {
@@ -168,6 +173,8 @@ def _checked(name: str, value: Any) -> Any:
     is_truth = isinstance(value, bool) and kind is int
     if (not isinstance(value, kind) or is_truth) and not (name == "id_column" and value is None):
         raise refuse(name, f"be {words}", f"it is {value!r}", f"write {words}")
+    if name == "seed" and not 0 <= value < 1 << 63:
+        raise refuse("seed", "be at least 0 and below 2^63", f"it is {value}", "try 0")
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import warnings
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from tacit._processes import agreed, any_process, process_number
 from tacit.diagnostics import appraised, mean_entropy
 from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
-from tacit.runs import RunFolder
+from tacit.runs import RunError, RunFolder
 from tacit.table._beliefs import read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
@@ -56,7 +57,10 @@ def run(
             _look(recipe, out)
             if process_number("world") == 0:
                 folder = stack.enter_context(_opened(recipe, out, resume=resume))
+                _check_outputs(folder)
         done = folder.results() if folder is not None else None
+        if done is not None:
+            (out / CHECKPOINT).unlink(missing_ok=True)
         if any_process(done is not None):
             return Summary.of(done) if done is not None else None
         with agreed():
@@ -90,6 +94,16 @@ def _look(recipe: Recipe, out: Path) -> None:
 
 def _opened(recipe: Recipe, out: Path, *, resume: bool) -> AbstractContextManager[RunFolder]:
     return RunFolder.opened(out, "resolve", recipe.resolved(), resume=resume, free=FREE)
+
+
+def _check_outputs(folder: RunFolder) -> None:
+    """Refuse to go on with a finished run that has lost what it came to."""
+    for name in (MODEL, RESOLVED):
+        if folder.was_complete and not (folder.path / name).exists():
+            raise RunError(
+                f"'{folder.path}' holds a finished run whose {name} is gone; name a new folder "
+                "with --out."
+            )
 
 
 def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
@@ -133,7 +147,9 @@ def _fit(
 
 
 def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: Path) -> None:
-    model.save(out / MODEL, overwrite=True)
+    # What an attempt that was killed had written can go: the checkpoint holds as much.
+    shutil.rmtree(out / MODEL, ignore_errors=True)
+    model.save(out / MODEL)
     write_resolved(
         out / RESOLVED,
         ids=features.ids,
