@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["circumstances", "write"]
+__all__ = ["circumstances", "memory_of", "write"]
 
 
 def circumstances(device: str) -> dict[str, Any]:
@@ -33,6 +33,19 @@ def write(result: dict[str, Any], path: Path | None) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(result, indent=1) + "\n")
     partial.replace(path)
+
+
+def memory_of(process: int | str = "self") -> dict[str, int]:
+    """What Linux says of the memory of a process, in bytes: "VmHWM" is its peak, and more.
+
+    Empty where there is no such process, or no such system.
+    """
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    sizes = (line.split() for line in lines if line.endswith(" kB"))
+    return {name.rstrip(":"): 1024 * int(kibibytes) for name, kibibytes, _ in sizes}
 
 
 def _processor() -> str:
