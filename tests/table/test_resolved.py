@@ -2,6 +2,7 @@ import json
 import math
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.beliefs import Candidates, Pairs
 from tacit.errors import InvalidInputError, TacitError
 from tacit.table import read_features, write_resolved
 
@@ -62,6 +64,42 @@ def test_columns_are_described(tmp_path):
     }
     assert described["r_dog"] == "Posterior r of dog"
     assert described["entropy"] == "Entropy of the posterior r in nats"
+
+
+@pytest.mark.parametrize(
+    ("belief", "p"),
+    [
+        (Candidates([[0, 2], [1], [0, 1, 2]], n_classes=3), [[1, 0, 1], [0, 2, 0], [1, 1, 1]]),
+        (Pairs.greater([[0, 2]], n_classes=3, n_instances=3), [[0, 1, 2], [1, 1, 1], [2, 1, 0]]),
+    ],
+    ids=["independent", "structured"],
+)
+def test_belief_is_written_as_its_marginals(tmp_path, belief, p):
+    path = write(tmp_path / "r.parquet", probabilities(3, 3), belief=belief)
+    table = pq.read_table(path)
+    assert table.column_names[-3:] == ["p_c0", "p_c1", "p_c2"]
+    written = np.stack([table[f"p_c{label}"].to_numpy() for label in range(3)], 1)
+    assert np.allclose(written, np.array(p) / np.sum(p, 1, keepdims=True), atol=1e-6)
+    assert table.schema.field("p_c2").metadata[b"description"] == b"Belief p of c2"
+
+
+class Watched(Candidates):
+    """Remembers of how many rows at a time it was asked."""
+
+    asked: ClassVar[list[int]] = []
+
+    def marginals(self, dtype=torch.float32):
+        self.asked.append(len(self))
+        return super().marginals(dtype)
+
+
+def test_belief_is_asked_for_one_row_group_at_a_time(tmp_path, monkeypatch):
+    for name, value in (("_CELLS", 1), ("_FEWEST", 7), ("_MOST", 7)):
+        monkeypatch.setattr(f"tacit.table._write.{name}", value)
+    belief = Watched(torch.arange(20) % 3, n_classes=3)
+    path = write(tmp_path / "r.parquet", probabilities(20, 3), belief=belief)
+    assert Watched.asked == [7, 7, 6]
+    assert pq.read_table(path)["p_c1"].to_pylist() == [float(row % 3 == 1) for row in range(20)]
 
 
 def test_rows_whose_posterior_vanishes_have_no_label(tmp_path):
@@ -136,6 +174,10 @@ def with_entry(number):
         ({"posterior": probabilities(4, 3)}, r"`posterior` .* = \(4, 2\), .* shape is \(4, 3\)"),
         ({"prediction": probabilities(3, 2)}, r"`prediction` .* = \(4, 2\), .* shape is \(3, 2\)"),
         ({"posterior": np.float64(0)}, r"`posterior` .* its shape is \(\)"),
+        (
+            {"belief": Candidates([[0], [1]], n_classes=2)},
+            r"`belief` .* = \(4, 2\), .* shape is \(2, 2\)",
+        ),
         ({"ids": ["a"]}, "`ids` must name 4 rows, but it names 1"),
         ({"ids": list("abca")}, "`ids` must be different, but rows 0 and 3 are both called a"),
         ({"classes": ["a", "a"]}, "`classes` must name at least 2 classes, each once"),

@@ -55,7 +55,12 @@ def run(
         if known is not None:
             posterior = model.posterior(features.values, known.belief, tempering=tempering)
     write_resolved(
-        out, ids=features.ids, classes=classes, posterior=posterior, prediction=prediction
+        out,
+        ids=features.ids,
+        classes=classes,
+        posterior=posterior,
+        prediction=prediction,
+        belief=None if known is None else known.belief,
     )
     return Applied(out=str(out), n_instances=len(features), notes=notes)
 

@@ -156,6 +156,7 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
         classes=beliefs.classes,
         posterior=model.posterior_,
         prediction=model.prediction_,
+        belief=beliefs.belief,
     )
 
 

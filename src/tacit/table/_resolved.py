@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
+    from tacit.beliefs import Belief
+
 __all__ = ["write_resolved"]
 
 
@@ -23,14 +25,16 @@ def write_resolved(
     classes: Sequence[str],
     prediction: Tensor | NDArray[np.floating],
     posterior: Tensor | NDArray[np.floating] | None = None,
+    belief: Belief | None = None,
 ) -> None:
     """Write resolved labels as Parquet, all or nothing.
 
     One row per instance, in the order of the features: `id`, `label` (the class where r is
-    largest), `entropy` of r in nats, and for each class `r_<class>`, the posterior, and
-    `q_<class>`, the prediction, as float32. Without a posterior, label and entropy are those of q.
-    The file's schema says so too, under the key "description" of each column. Where belief and
-    evidence exclude each other, and all of r is zero, label and entropy are null.
+    largest), `entropy` of r in nats, and for each class `r_<class>`, the posterior, `q_<class>`,
+    the prediction, and `p_<class>`, the belief's marginal, as float32. Without a posterior, label
+    and entropy are those of q. The file's schema says so too, under the key "description" of each
+    column. Where belief and evidence exclude each other, and all of r is zero, label and entropy
+    are null.
 
     The file is written beside its place, under a hidden name, and put there when it is complete and
     on the disk; what was there before stays until then.
@@ -41,6 +45,8 @@ def write_resolved(
         classes: The names of the classes.
         prediction: The prediction q, `(rows, class)`.
         posterior: The posterior r, `(rows, class)`, where there were beliefs.
+        belief: The belief about the same rows; where instances stand alone, its marginals p are
+            taken some rows at a time.
 
     Raises:
         InvalidInputError: If the arguments do not fit each other, or hold NaN.
@@ -70,4 +76,4 @@ def write_resolved(
     """
     from tacit.table._write import write
 
-    write(path, ids, classes, posterior, prediction)
+    write(path, ids, classes, posterior, prediction, belief)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from scipy.special import xlogy
 
 from tacit._files import write_atomically
+from tacit.beliefs import Independent
 from tacit.errors import refuse
 from tacit.table._classes import class_names
 from tacit.table._errors import shown
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from numpy.typing import NDArray
+    from torch import Tensor
+
+    from tacit.beliefs import Belief
 
 __all__ = ["check_new", "write"]
 
@@ -41,12 +45,15 @@ def write(
     classes: Sequence[str],
     posterior: Any,
     prediction: Any,
+    belief: Belief | Tensor | None = None,
 ) -> None:
     """Write resolved labels; see `tacit.table.write_resolved`."""
     place = as_path(path)
     _check_suffix("path", place)
     names = class_names(classes)
-    given = {"posterior": posterior, "prediction": prediction}
+    if belief is not None and not isinstance(belief, Independent):
+        belief = belief.marginals()  # groups are not taken apart
+    given = {"posterior": posterior, "prediction": prediction, "belief": belief}
     tables = {argument: table for argument, table in given.items() if table is not None}
     n_rows = _checked_shapes(tables, len(names))
     labelled = checked_ids(ids, n_rows)
@@ -126,6 +133,8 @@ def _columns(
 def _checked(table: Any, rows: slice, argument: str, ids: pa.Array) -> NDArray[np.float64]:
     """Some rows of a tensor or an array; refuses what is no probability."""
     part = table[rows]
+    if isinstance(part, Independent):
+        part = part.marginals()
     if hasattr(part, "detach"):
         part = part.detach().cpu().double().numpy()
     values = np.asarray(part, dtype=np.float64)
@@ -158,7 +167,7 @@ def _checked_shapes(tables: Mapping[str, Any], n_classes: int) -> int:
 
 def _schema(classes: Sequence[str], tables: Sequence[str], id_type: pa.DataType) -> pa.Schema:
     """The columns of the file, each with a description."""
-    symbols = {"posterior": "r", "prediction": "q"}
+    symbols = {"posterior": "r", "prediction": "q", "belief": "p"}
     told = f"{tables[0]} {symbols[tables[0]]}"
     columns = [
         ("id", id_type, "What the instance is called"),
