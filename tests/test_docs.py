@@ -1,40 +1,96 @@
 """The code that the documents show runs, and no public name goes without documentation."""
 
 import ast
+import os
 import pkgutil
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def code_of(page: Path) -> str:
-    """The Python that a page shows, all blocks as one script."""
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return "\n".join(blocks)
+README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 
 
-def run(page: Path) -> dict[str, Any]:
+class Block(NamedTuple):
+    """A piece of a page in a language that runs."""
+
+    language: str
+    text: str
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The Python and the commands that a text shows, in order."""
+    found = re.findall(r"^```(python|sh)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [Block(*each) for each in found]
+
+
+def has_python(page: Path) -> bool:
+    return any(block.language == "python" for block in blocks_of(page.read_text("utf-8")))
+
+
+def run(blocks: list[Block], where: str) -> dict[str, Any]:
+    """Run blocks one after the other, all Python in one namespace, commands by a shell."""
     shown: dict[str, Any] = {"__name__": "shown"}
-    exec(compile(code_of(page), str(page), "exec"), shown)
+    # `tacit` is the one that belongs to this Python.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in blocks:
+        if block.language == "python":
+            exec(compile(block.text, where, "exec"), shown)
+        else:
+            command = ["bash", "-euo", "pipefail", "-c", block.text]
+            done = subprocess.run(
+                command, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8"
+            )
+            assert done.returncode == 0, f"{block.text}{done.stderr}"
     return shown
 
 
+@pytest.fixture(autouse=True)
+def empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """What pages write stays out of the project."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if code_of(page)], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [page for page in PAGES if has_python(page) and page not in (README, TUTORIAL)],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_shown_code_runs(page: Path):
-    run(page)
+def test_shown_python_runs(page: Path):
+    shown = [block for block in blocks_of(page.read_text("utf-8")) if block.language == "python"]
+    run(shown, str(page))
 
 
 def test_quick_start_resolves_the_labels():
-    assert run(ROOT / "README.md")["correct"] > 0.95
+    section = README.read_text("utf-8").split("[start:quick-start]")[1]
+    shown = run(blocks_of(section.split("[end:quick-start]")[0]), str(README))
+    assert shown["correct"] > 0.95
+    assert (shown["model"].posterior_.argmax(1) == shown["truth"].numpy()).mean() > 0.95
+    labels = pq.read_table("runs/clouds/resolved.parquet")["label"].to_pylist()
+    assert np.mean(np.array(labels, int) == shown["truth"].numpy()) > 0.95
+
+
+def test_tutorial_resolves_the_wines():
+    shown = run(blocks_of(TUTORIAL.read_text("utf-8")), str(TUTORIAL))
+    # Over ten seeds of the draw: labels 95 to 99 % right, new bottles 92 to 100 %.
+    assert shown["right"] > 0.94
+    assert shown["right_later"] > 0.85
+    good, bad = shown["good"], shown["bad"]
+    assert good["entropy_after"] < 0.3 * good["entropy_before"]
+    assert bad["entropy_after"] > 0.8 * bad["entropy_before"]
+    assert bad["held_out_evidence"] < 0.5 * good["held_out_evidence"]
 
 
 PAPER_TO_CODE = (ROOT / "docs" / "paper-to-code.md").read_text("utf-8")

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
 
-MODULES = ("tacit.beliefs", "tacit.evidence", "tacit.objectives", "tacit.errors")
+MODULES = (
+    "tacit.beliefs",
+    "tacit.evidence",
+    "tacit.objectives",
+    "tacit.sources",
+    "tacit.predictors",
+    "tacit.fitting",
+    "tacit.diagnostics",
+    "tacit.table",
+    "tacit.runs",
+    "tacit.errors",
+)
 DESCRIBED = (property, classmethod, staticmethod, FunctionType)
 
 
