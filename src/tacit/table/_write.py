@@ -45,15 +45,16 @@ def write(
     classes: Sequence[str],
     posterior: Any,
     prediction: Any,
-    belief: Belief | Tensor | None = None,
+    belief: Belief | None = None,
 ) -> None:
     """Write resolved labels; see `tacit.table.write_resolved`."""
     place = as_path(path)
     _check_suffix("path", place)
     names = class_names(classes)
+    stated: Belief | Tensor | None = belief
     if belief is not None and not isinstance(belief, Independent):
-        belief = belief.marginals()  # groups are not taken apart
-    given = {"posterior": posterior, "prediction": prediction, "belief": belief}
+        stated = belief.marginals()  # groups are not taken apart
+    given = {"posterior": posterior, "prediction": prediction, "belief": stated}
     tables = {argument: table for argument, table in given.items() if table is not None}
     n_rows = _checked_shapes(tables, len(names))
     labelled = checked_ids(ids, n_rows)
