@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from contextlib import ExitStack
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["CHECKPOINT", "METRICS", "Fitted", "Progress", "fit"]
 
 CHECKPOINT = "checkpoint.safetensors"
+"""The file of a run's folder from which it goes on."""
 METRICS = "metrics.jsonl"
+"""The file of a run's folder with a record for each epoch."""
 
 
 class Fitted(NamedTuple):
@@ -159,7 +162,9 @@ class _Engine:
         """Epoch after epoch, until every run has ended."""
         if self._folder is not None and self._log is not None:
             _clear(self._folder, keep=self._resumed)
-            self._log.start(record for run in self.runs for record in run.history)
+            # In the order in which they were written: epoch by epoch.
+            rounds = zip_longest(*(run.history for run in self.runs))
+            self._log.start(record for each in rounds for record in each if record is not None)
         while active := [run for run in self.runs if not run.ended]:
             self._train(active, asked)
             records = [run.finish_epoch() for run in active]
