@@ -20,6 +20,7 @@ from tests.fitting.worker import RESULT, scenario
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300
+TORCHRUN = "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--max-restarts=1", "-m"
 
 
 def started(name, folder, *launcher, **environment):

@@ -63,7 +63,7 @@ def no_waiting_for_the_disk(monkeypatch):
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
-class Interruption(Exception):
+class InterruptionError(Exception):
     pass
 
 
@@ -76,7 +76,7 @@ def stopping_after(n_steps):
         del progress
         told += 1
         if told == n_steps:
-            raise Interruption
+            raise InterruptionError
 
     return watch
 
@@ -86,7 +86,7 @@ def interrupted(plans, of, folder, n_steps, execution=EVERY_STEP, *, resume=Fals
     try:
         watch = stopping_after(n_steps)
         train(plans, of, execution, folder, watch=watch, resume=resume)
-    except Interruption:
+    except InterruptionError:
         return True
     return False
 
@@ -213,7 +213,7 @@ def test_a_truncated_checkpoint_is_refused(tmp_path, part):
     interrupted(plan(), collection(), tmp_path, 3)
     content = (tmp_path / CHECKPOINT).read_bytes()
     (tmp_path / CHECKPOINT).write_bytes(content[: int(part * len(content))])
-    with pytest.raises(CheckpointError, match="cannot be read .* truncated or no file of tacit"):
+    with pytest.raises(CheckpointError, match=r"cannot be read .* truncated or no file of tacit"):
         resumed(plan(), collection(), tmp_path)
 
 
@@ -260,7 +260,7 @@ def test_states_of_every_shape_come_back(tmp_path):
 
 
 def test_a_missing_state_is_refused(tmp_path):
-    with pytest.raises(CheckpointError, match="'.*nothing' is not there"):
+    with pytest.raises(CheckpointError, match=r"'.*nothing' is not there"):
         load_state(tmp_path / "nothing", kind="run")
 
 
@@ -268,7 +268,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkey
     interrupted(plan(), collection(), tmp_path, 3)
     before = (tmp_path / CHECKPOINT).read_bytes()
 
-    def full(file):
+    def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tacit._files.os.fsync", full)
@@ -299,7 +299,7 @@ def test_a_checkpoint_is_written_as_often_as_asked(tmp_path):
     assert written(0.0) > 10
 
 
-def test_one_who_was_uncertain_is_another_belief(tmp_path):
+def test_another_set_of_candidates_is_noticed(tmp_path):
     sets = [[i % 3] for i in range(N)]
     given = Candidates(sets, n_classes=N_CLASSES)
     interrupted(plan(), collection(given), tmp_path, 3)

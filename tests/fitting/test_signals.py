@@ -59,7 +59,7 @@ def test_handlers_are_put_back():
     assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
+def test_a_signal_that_is_ignored_stays_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         (fitted,) = train(plan(), watch=asking(signal.SIGINT)[0])

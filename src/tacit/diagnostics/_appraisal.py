@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from tacit.beliefs import Independent
+from tacit.diagnostics._entropy import entropy as row_entropy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def appraised(belief: Belief) -> Appraisal:
     entropy, n_open, n_certain = 0.0, 0, 0
     balance = torch.zeros(n_classes, dtype=torch.float64)
     for p in _marginals(belief):
-        entropy += float(_entropy(p).sum())
+        entropy += float(row_entropy(p).sum())
         n_open += int((p.amax(-1) - p.amin(-1) <= _EVEN / n_classes).sum())
         n_certain += int((p.amax(-1) >= 1 - _EVEN).sum())
         balance += p.sum(0).cpu()
@@ -83,7 +84,7 @@ def mean_entropy(probabilities: Tensor) -> float:
         0.5
     """
     step = max(1, _NUMBERS // max(probabilities.shape[-1], 1))
-    total = sum(float(_entropy(part.double()).sum()) for part in probabilities.split(step))
+    total = sum(float(row_entropy(part.double()).sum()) for part in probabilities.split(step))
     return total / max(len(probabilities), 1)
 
 
@@ -94,8 +95,3 @@ def _marginals(belief: Belief) -> Iterator[Tensor]:
         step = max(len(belief), 1)
     for start in range(0, len(belief), step):
         yield belief[start : start + step].marginals(torch.float64)
-
-
-def _entropy(p: Tensor) -> Tensor:
-    """Entropy of each row, with 0 log 0 = 0."""
-    return -torch.xlogy(p, p).sum(-1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
+
+from tacit.diagnostics._entropy import entropy
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,7 +55,7 @@ def vitals(
         The signs, and the class mass, for the next look.
 
     Example:
-        >>> import torch
+        >>> import math, torch
         >>> sharp = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).log()
         >>> signs, mass = vitals(sharp, torch.full((2, 2), 0.5))
         >>> round(signs.information / math.log(2), 6), signs.vanished
@@ -71,8 +72,8 @@ def vitals(
         q, p, w = q[there], p[there], weight[there].double()
         w /= w.sum()
     mass = w @ q
-    mean_entropy = float(w @ _entropy(q))
-    entropy_of_mean = float(_entropy(mass))
+    mean_entropy = float(w @ entropy(q))
+    entropy_of_mean = float(entropy(mass))
     share = w @ p
     vanished = ((mass < VANISHED * share) & (share > 0)).nonzero().squeeze(1).tolist()
     moved = 0.0 if before is None else 0.5 * float((mass - before).abs().sum())
@@ -87,8 +88,3 @@ def vitals(
         ),
         mass,
     )
-
-
-def _entropy(q: Tensor) -> Tensor:
-    """Entropy of the last axis, in nats, with 0 log 0 = 0."""
-    return -(q * q.clamp(min=math.ulp(0.0)).log()).sum(-1)
