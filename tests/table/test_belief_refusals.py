@@ -166,7 +166,7 @@ def test_classes_of_the_file_must_be_those_of_the_caller(tmp_path):
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
-        (np.eye(3, dtype=int), "holds an array of int64 with shape (3, 3); save numbers for prob"),
+        (np.eye(3, dtype=np.uint8), "holds an array of uint8 with shape (3, 3); save numbers for"),
         (np.ones(3), "holds an array of float64 with shape (3,)"),
         (np.ones((0, 3)), "holds 0 rows"),
         (np.ones((2, 3)), "has 2 rows, and the features have 3"),

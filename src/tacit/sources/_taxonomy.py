@@ -28,6 +28,7 @@ class Taxonomy:
         parent: The name above each name, None for those at the top, in order.
 
     Attributes:
+        names: All names, of any level, in order.
         classes: The leaves, in order.
 
     Example:
@@ -41,6 +42,7 @@ class Taxonomy:
     def __init__(self, parent: Mapping[str, str | None]) -> None:
         self._parent = dict(parent)
         _check(self._parent)
+        self.names = tuple(self._parent)
         above = set(self._parent.values())
         self.classes = tuple(name for name in self._parent if name not in above)
         self._leaves: dict[str, list[int]] = {name: [] for name in self._parent}

@@ -1,22 +1,29 @@
 """Collections in files: features and beliefs are read and joined, resolved labels written."""
 
 from tacit.table._beliefs import Beliefs, read_beliefs
+from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence
 from tacit.table._features import Features, read_features
+from tacit.table._fused import read_fused
 from tacit.table._jobs import Applied, Check, Summary, check, predict, resolve
 from tacit.table._recipe import Recipe
 from tacit.table._resolved import write_resolved
+from tacit.table._taxonomies import read_taxonomy
 
 __all__ = [
     "Applied",
     "Beliefs",
     "Check",
+    "Cooccurrence",
     "Features",
     "Recipe",
     "Summary",
     "check",
     "predict",
     "read_beliefs",
+    "read_cooccurrence",
     "read_features",
+    "read_fused",
+    "read_taxonomy",
     "resolve",
     "write_resolved",
 ]

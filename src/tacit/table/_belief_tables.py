@@ -9,7 +9,7 @@ import pyarrow as pa
 from tacit.table._classes import enough_classes
 from tacit.table._errors import did_you_mean, listed, refused
 from tacit.table._join import joined
-from tacit.table._kinds import COLUMNS, kind_of_columns, passed_over
+from tacit.table._kinds import COLUMNS, kind_of_columns, passed_over, votes_in
 from tacit.table._numbers import stacked
 from tacit.table._pairs import SIDES, pairs_of
 from tacit.table._probabilities import probabilities_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.table._asked import Asked
     from tacit.table._beliefs import Beliefs
     from tacit.table._join import Join, Target
     from tacit.table._sheet import Sheet
@@ -31,29 +32,32 @@ __all__ = ["from_table"]
 Names = tuple[str, ...] | None
 
 
-def from_table(
-    path: Path, kind: str, target: Target, classes: Names, id_column: str | None
-) -> Beliefs:
+def from_table(path: Path, kind: str, target: Target, asked: Asked) -> Beliefs:
     """Read beliefs from a table.
 
     Args:
         path: The file.
         kind: Its format.
         target: The rows of the features.
-        classes: The names of the classes, where the caller gives them.
-        id_column: The column of ids, where the caller names it.
+        asked: What the caller says.
     """
     sheet = open_table(path, kind)
-    id_name = id_column_of(sheet, id_column)
+    id_name = id_column_of(sheet, asked.id_column)
     names = [name for name in sheet.names if name != id_name]
     belief_kind = kind_of_columns(names, sheet.numeric, path)
     if belief_kind == "pairs":
-        return _pairs(sheet, target, classes)
+        return _pairs(sheet, target, asked.classes)
+    if belief_kind == "votes":
+        from tacit.table._vote_rows import votes_of_rows
+
+        return votes_of_rows(sheet, target, asked)
     ids = None if id_name is None else ids_of(sheet, id_name)
     join = joined(path, ids, sheet.n_rows, target)
     if belief_kind == "probabilities":
-        return _probabilities(sheet, names, join, classes)
-    return _sets(sheet, belief_kind, names, join, classes)
+        return _probabilities(sheet, names, join, asked.classes)
+    if belief_kind == "matrix":
+        return _votes(sheet, names, join, asked)
+    return _sets(sheet, belief_kind, names, join, asked)
 
 
 def _probabilities(sheet: Sheet, names: Sequence[str], join: Join, classes: Names) -> Beliefs:
@@ -87,14 +91,27 @@ def _check_columns(sheet: Sheet, names: Sequence[str], classes: Sequence[str]) -
         )
 
 
-def _sets(sheet: Sheet, kind: str, names: Sequence[str], join: Join, classes: Names) -> Beliefs:
+def _votes(sheet: Sheet, names: Sequence[str], join: Join, asked: Asked) -> Beliefs:
+    from tacit.table._vote_matrix import votes_of_columns
+
+    columns = votes_in(names)
+    notes = passed_over([name for name in names if name not in columns])
+    return votes_of_columns(sheet, columns, join, asked, notes)
+
+
+def _sets(sheet: Sheet, kind: str, names: Sequence[str], join: Join, asked: Asked) -> Beliefs:
     (name,) = COLUMNS[kind]
 
     def pieces() -> Iterator[tuple[int, pa.Array]]:
         return ((start, columns[name]) for start, columns in sheet.parts(texts=[name]))
 
     notes = passed_over([other for other in names if other != name])
-    return sets_of_names(Column(sheet.path, name, pieces, join.ids), classes, join, notes)
+    column = Column(sheet.path, name, pieces, join.ids)
+    if kind == "observed":
+        from tacit.table._observed import observed_of_names
+
+        return observed_of_names(column, asked, join, notes)
+    return sets_of_names(column, asked.classes, join, notes, asked.taxonomy)
 
 
 def _pairs(sheet: Sheet, target: Target, classes: Names) -> Beliefs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.beliefs import Belief
+    from tacit.sources import Taxonomy, Votes
+    from tacit.table._asked import How
+    from tacit.table._cooccurrence import Cooccurrence
 
 __all__ = ["Beliefs", "finished", "read_beliefs"]
 
@@ -23,15 +26,19 @@ class Beliefs:
     """What a file says about the labels of a collection, in the order of its features.
 
     Attributes:
-        belief: A `Categorical` of probabilities, `Candidates` of candidates, excluded labels and
-            labels, `Pairs` of pairs; it covers all rows.
+        belief: A `Categorical` of probabilities and observed classes, `Candidates` of candidates,
+            excluded labels and labels, `Pairs` of pairs, `Voted` or `Categorical` of votes, `Fused`
+            of several files; it covers all rows.
         classes: The names of the classes, in the belief's order.
-        kind: How the file was read: "probabilities", "candidates", "excluded", "labels" or
-            "pairs".
+        kind: How the file was read: "probabilities", "candidates", "excluded", "labels",
+            "observed", "pairs" or "votes"; "fused" for several files.
         n_informed: Number of rows about which something is said: not every class is as likely
-            as any other, or the row is in a pair.
+            as any other, the row is in a pair, or it has a vote.
         source: The path as it was given.
-        notes: What is odd without being wrong, a sentence each.
+        notes: What is odd without being wrong, a sentence each, and how votes were combined.
+        votes: The votes themselves, where these are what the file holds.
+        sources: Who voted, by name, in the order of the votes' sources; the names of what was
+            fused.
     """
 
     belief: Belief
@@ -40,9 +47,15 @@ class Beliefs:
     n_informed: int
     source: str
     notes: tuple[str, ...] = ()
+    votes: Votes | None = None
+    sources: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.belief)
+
+    def with_votes(self, votes: Votes, sources: tuple[str, ...]) -> Beliefs:
+        """The same with the votes that it comes from."""
+        return replace(self, votes=votes, sources=sources)
 
 
 def finished(
@@ -66,6 +79,10 @@ def read_beliefs(
     n_rows: int,
     classes: Sequence[str] | int | None = None,
     id_column: str | None = None,
+    votes: How | None = None,
+    taxonomy: Taxonomy | None = None,
+    cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
 ) -> Beliefs:
     r"""Read beliefs from a file and put them in the order of the features.
 
@@ -77,16 +94,35 @@ def read_beliefs(
     | candidates | `candidates` | which classes it may have; empty: nothing is known |
     | excluded | `excluded` | which classes it has not; empty: nothing is known |
     | labels | `label` | its class; empty: nothing is known |
+    | observed | `observed` | a class of another classification; empty: nothing is known |
     | pairs | `first`, `second` (ids), `relation` | how two labels compare |
+    | votes, one by one | `task` (or `item`, or the ids), `worker`, `label`, maybe `weight` | what \
+one source says; a row is a vote, and an instance may have many |
+    | votes, a matrix | `vote_...` or `lf_...`, one for each source | what each source says |
 
     Relations are `>`, `>=`, `=`, `!=`, `<` and `<=`. Candidates and excluded labels are lists of
     names in Parquet, or text in which `|` or `;` stands between the names. Whole numbers are the
-    names of classes that are called so. An `.npz` file has the same names as keys, and may hold
-    "ids" and "classes": "beliefs" is a table of probabilities, "candidates" and "excluded" are
-    masks, `(rows, class)`, each row of which must leave a class; "label", "first", "second" and
-    "relation" have one entry per row. An `.npy` file holds probabilities (floating-point numbers)
-    or candidates (booleans), `(rows, class)`. Where a file can be read in two ways it is refused;
-    columns of text that say nothing of labels are passed over, and noted.
+    names of classes that are called so; only in a matrix of votes they are places of classes, from
+    0, and -1 or nothing abstains. Where a file can be read in two ways it is refused; columns that
+    say nothing of labels are passed over, and noted.
+
+    An `.npz` file has the same names as keys, and may hold "ids" and "classes": "beliefs" is a
+    table of probabilities, "candidates" and "excluded" are masks, `(rows, class)`, each row of
+    which must leave a class; "votes" are signed whole numbers, `(rows, source)`, or soft votes,
+    `(rows, source, class)`, of "sources", where these have names; the others have one entry per
+    row. An `.npy` file holds probabilities (floating-point numbers) or candidates (booleans),
+    `(rows, class)`, or votes (signed whole numbers), `(rows, source)`.
+
+    JSON and JSON lines hold votes, in the records of WRENCH (`weak_labels`; the true `label` is
+    never read), of Label Studio's JSON export (choices, by who completed the annotation) or of
+    argilla (responses, by their users, and suggestions, by their agents and scores).
+
+    Votes are weighed by `dawid_skene` if at least three sources vote and half of the instances that
+    have votes have two or more, and count the same (majority) otherwise, unless it is said how. In
+    a matrix all sources were asked, and to abstain is an answer too (`Votes.all_asked`).
+
+    With a taxonomy, labels, candidates and excluded labels may be names of any level, and stand for
+    the leaves below them.
 
     Rows are joined by id if both sides have ids, whatever their order; a number joins its text
     (7 and "7", not "007"). Features without ids go by their numbers: ids that are whole numbers are
@@ -100,10 +136,15 @@ def read_beliefs(
             their numbers, from 0, which is also what pairs then name.
         n_rows: Number of the features' rows.
         classes: The names of the classes in their order, or how many there are, if they are called
-            "0", "1" and so on. Unless given: the columns, or all names in the file, sorted (numbers
-            by value). Pairs need them, the lowest first.
+            "0", "1" and so on. Unless given: the columns, the leaves of the taxonomy, or all names
+            in the file, sorted (numbers by value). Pairs need them, the lowest first.
         id_column: The column of ids; unless given, the column "id" (the key "ids" of an
-            `.npz` file), if there is one.
+            `.npz` file), if there is one. Of a record of an export, also what it was made of may
+            have it.
+        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`.
+        taxonomy: The tree that labels are names of, see `read_taxonomy`.
+        cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
+        question: The question whose answers are read, where an export has several.
 
     Returns:
         The belief and the names of its classes. What is odd, such as rows of which nothing is
@@ -127,6 +168,8 @@ def read_beliefs(
         >>> beliefs.belief.labels()
         [[2], [0, 1], [0, 1, 2]]
     """
+    from tacit.table._asked import asked
     from tacit.table._read_beliefs import read
 
-    return read(path, ids, n_rows, classes, id_column)
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
+    return read(path, ids, n_rows, said)

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["axis_of", "class_names", "codes_of", "enough_classes", "in_order", "stored_classes"]
+__all__ = [
+    "axis_of",
+    "class_names",
+    "codes_of",
+    "enough_classes",
+    "in_order",
+    "sorted_names",
+    "stored_classes",
+]
 
 _MOST: Final = 1 << 24
 """Classes that are given names when only their number is known."""
@@ -63,7 +71,12 @@ def in_order(names: Iterable[str], path: Path | str) -> tuple[str, ...]:
         >>> in_order({"10", "9"}, "b.csv"), in_order({"b", "a", "9"}, "b.csv")
         (('9', '10'), ('9', 'a', 'b'))
     """
-    found = enough_classes(sorted(names), path)
+    return sorted_names(enough_classes(sorted(names), path))
+
+
+def sorted_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names in their order; numbers by their value."""
+    found = sorted(names)
     numbers = numbers_of(pa.array(found, pa.large_string()))[1]
     return tuple(sorted(found, key=int) if numbers else found)
 

@@ -11,7 +11,9 @@ from tacit.table._join import Target
 from tacit.table._kinds import kind_of_columns, kind_of_keys
 from tacit.table._pairs import SIDES
 from tacit.table._paths import format_of, located
+from tacit.table._records import read_records
 from tacit.table._tables import id_column_of, ids_of, open_table
+from tacit.table._vote_rows import item_of
 
 if TYPE_CHECKING:
     from tacit.table._sheet import Sheet
@@ -22,7 +24,7 @@ __all__ = ["own_rows"]
 def own_rows(path: str, id_column: str | None) -> Target:
     """The rows of a file itself: as many as it has, called as it calls them.
 
-    Pairs speak of the instances that they name.
+    Pairs and votes speak of the instances that they name.
     """
     place = located(path)
     kind = format_of(place)
@@ -30,14 +32,21 @@ def own_rows(path: str, id_column: str | None) -> Target:
         return _of_table(open_table(place, kind), id_column)
     if kind == "npz":
         return _of_keys(Keys(place), id_column)
+    if kind == "json":
+        records = read_records(place, id_column)
+        return Target(len(records.rows), records.ids)
     return Target(len(mapped(place)), None)
 
 
 def _of_table(sheet: Sheet, id_column: str | None) -> Target:
     id_name = id_column_of(sheet, id_column)
     names = [name for name in sheet.names if name != id_name]
-    if kind_of_columns(names, sheet.numeric, sheet.path) == "pairs":
+    kind = kind_of_columns(names, sheet.numeric, sheet.path)
+    if kind == "pairs":
         return _named([ids_of(sheet, side, unique=False) for side in SIDES])
+    if kind == "votes":
+        item = item_of(sheet.names, id_column, sheet.path)
+        return _named([ids_of(sheet, item, unique=False)])
     if id_name is None:
         return Target(sheet.n_rows, None)
     return Target(sheet.n_rows, ids_of(sheet, id_name))
@@ -48,12 +57,15 @@ def _of_keys(keys: Keys, id_column: str | None) -> Target:
     kind = kind_of_keys(names, keys.path)
     if kind == "pairs":
         return _named([keys.ids_at(side, unique=False) for side in SIDES])
-    key = {"probabilities": "beliefs", "labels": "label"}.get(kind, kind)
+    if kind == "votes":
+        item = item_of(keys.names, id_column, keys.path)
+        return _named([keys.ids_at(item, unique=False)])
+    key = {"probabilities": "beliefs", "labels": "label", "matrix": "votes"}.get(kind, kind)
     return Target(len(keys.array(key)), keys.ids(id_column))
 
 
 def _named(sides: list[pa.Array]) -> Target:
-    """The instances that pairs name, each once."""
+    """The instances that pairs or votes name, each once."""
     if len({side.type for side in sides}) > 1:
         sides = [side.cast(pa.large_string()) for side in sides]
     ids = pa.chunked_array(sides).unique()

@@ -116,7 +116,7 @@ def _lost(
     """What to say of rows whose ids are none of the features'."""
     if not len(lost):
         return ()
-    named = listed(ids.take(pa.array(lost[:6])))
+    named = listed(ids.take(pa.array(lost)).unique()[:6])
     if len(lost) == len(ids):
         there = listed(known[:6] if known is not None else ())
         raise refused(

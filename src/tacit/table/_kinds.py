@@ -10,23 +10,34 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["COLUMNS", "kind_of_columns", "kind_of_keys", "passed_over"]
+__all__ = ["COLUMNS", "kind_of_columns", "kind_of_keys", "passed_over", "votes_in"]
 
 COLUMNS: Final = {
     "candidates": ("candidates",),
     "excluded": ("excluded",),
     "labels": ("label",),
+    "observed": ("observed",),
     "pairs": ("first", "second", "relation"),
+    "votes": ("label", "worker"),
 }
 """The columns of each kind of belief; probabilities have those of the classes."""
+
+SOURCES: Final = ("vote_", "lf_")
+"""How the columns begin that are a matrix of votes, one for each source."""
 
 _TELLING: Final = {
     "candidates": "candidates",
     "excluded": "excluded",
     "label": "labels",
+    "observed": "observed",
     "relation": "pairs",
+    "worker": "votes",
 }
-"""Columns that stand for one kind of belief."""
+"""Columns that stand for one kind of belief; a label beside a worker is a vote."""
+
+
+_WORDS: Final = {"matrix": "votes", "observed": "observed classes"}
+"""What a kind is called, where that is not its name."""
 
 
 def kind_of_columns(names: Sequence[str], numeric: Collection[str], path: Path) -> str:
@@ -37,19 +48,36 @@ def kind_of_columns(names: Sequence[str], numeric: Collection[str], path: Path) 
         numeric: Those that hold numbers.
         path: The file, for messages.
     """
-    kind = next((_TELLING[name] for name in names if name in _TELLING), None)
-    if kind is None:
+    found = [name for name in names if name in _TELLING or name.startswith(SOURCES)]
+    if not found:
         _check_probabilities(names, numeric, path)
         return "probabilities"
-    others = [name for name in names if name not in COLUMNS[kind]]
-    _check_one_way(kind, [name for name in others if name in numeric or name in _TELLING], path)
+    kind = _kind(found)
+    others = [name for name in found if name not in COLUMNS.get(kind, ())]
+    if kind not in ("votes", "matrix"):  # whose columns go by names that no class has
+        others += [name for name in names if name in numeric and name not in COLUMNS[kind]]
+    if kind == "matrix":
+        others = [name for name in others if not name.startswith(SOURCES)]
+    _check_one_way(kind, list(dict.fromkeys(others)), path)
     _check_complete(kind, names, path)
     return kind
 
 
+def votes_in(names: Sequence[str]) -> list[str]:
+    """The columns of a matrix of votes."""
+    return [name for name in names if name.startswith(SOURCES)]
+
+
+def _kind(found: Sequence[str]) -> str:
+    """The kind that the first telling column stands for."""
+    if "worker" in found:
+        return "votes"
+    return _TELLING.get(found[0], "matrix")
+
+
 def kind_of_keys(names: Sequence[str], path: Path) -> str:
     """Tell how the arrays of an `.npz` file are to be read."""
-    telling = _TELLING | {"beliefs": "probabilities"}
+    telling = _TELLING | {"beliefs": "probabilities", "votes": "matrix"}
     found = [name for name in names if name in telling]
     if not found:
         near = next(filter(None, (did_you_mean(name, telling) for name in names)), "")
@@ -58,8 +86,9 @@ def kind_of_keys(names: Sequence[str], path: Path) -> str:
             f"holds no beliefs, only {listed(names) or 'nothing'}{near}",
             f"save one of {listed(list(telling))}",
         )
-    kind = telling[found[0]]
-    _check_one_way(kind, found[1:], path)
+    kind = "votes" if "worker" in found else telling[found[0]]
+    own = COLUMNS.get(kind, ()) if kind == "votes" else found[:1]
+    _check_one_way(kind, [name for name in found if name not in own], path)
     _check_complete(kind, names, path)
     return kind
 
@@ -74,7 +103,8 @@ def _check_one_way(kind: str, others: Sequence[str], path: Path) -> None:
     if others:
         raise refused(
             path,
-            f"can be read in more than one way: as {kind}, and by {listed(others)} in another",
+            f"can be read in more than one way: as {_WORDS.get(kind, kind)}, and by "
+            f"{listed(others)} in another",
             "keep one kind of belief in a file",
         )
 
@@ -96,7 +126,8 @@ def _check_probabilities(names: Sequence[str], numeric: Collection[str], path: P
         raise refused(
             path,
             f"tells no kind of belief by the columns {listed(names) or 'beside its ids'}{near}",
-            "save a column `candidates`, `excluded`, `label` or `relation`, or one for each class",
+            "save a column `candidates`, `excluded`, `label`, `observed`, `relation` or `worker`, "
+            "or one for each class, or for each source, called `vote_` and its name",
         )
     if set(names) == {"first", "second"}:
         raise refused(

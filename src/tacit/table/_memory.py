@@ -32,14 +32,14 @@ def slabs(n_rows: int, width: int) -> list[slice]:
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def check_room(path: Path, n_bytes: int) -> None:
+def check_room(path: Path, n_bytes: int, fix: str | None = None) -> None:
     """Refuse what is larger than the machine: the system would promise the memory, then kill."""
     here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if n_bytes > here:
         raise refused(
             path,
             f"would take {n_bytes / 1e9:,.1f} GB of memory, and this machine has {here / 1e9:,.1f}",
-            "split it, or use a larger machine",
+            fix or "split it, or use a larger machine",
         )
 
 

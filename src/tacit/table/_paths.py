@@ -20,6 +20,10 @@ _FORMATS: Final = {
     ".tsv.gz": "csv",
     ".npy": "npy",
     ".npz": "npz",
+    ".json": "json",
+    ".jsonl": "json",
+    ".json.gz": "json",
+    ".jsonl.gz": "json",
 }
 
 
@@ -51,7 +55,7 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 
 def format_of(path: Path) -> str:
-    """What a file or folder is: "parquet", "csv", "npy", "npz" or "folder"."""
+    """What a file or folder is: "parquet", "csv", "npy", "npz", "json" or "folder"."""
     if path.is_dir():
         return "folder"
     name = path.name.lower()

@@ -39,6 +39,12 @@ def read(
     kind = format_of(place)
     if kind in ("parquet", "csv"):
         return _from_table(place, kind, id_column, columns)
+    if kind == "json":
+        raise refused(
+            place,
+            "holds records, and features are tables, arrays or images",
+            "write numbers as Parquet, CSV or .npz",
+        )
     _check_absent("columns", columns, place)
     if kind == "npz":
         return _from_npz(place, id_column)

@@ -13,6 +13,7 @@ from tacit.table._beliefs import finished
 from tacit.table._classes import codes_of, in_order
 from tacit.table._entries import entries_of
 from tacit.table._errors import listed, refused
+from tacit.table._levels import Levels
 from tacit.table._memory import check_room, slabs
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from tacit.sources import Taxonomy
     from tacit.table._beliefs import Beliefs
     from tacit.table._join import Join
 
@@ -33,7 +35,7 @@ class Column(NamedTuple):
 
     Attributes:
         path: Its file.
-        name: What it is called: "candidates", "excluded" or "label".
+        name: What it is called: "candidates", "excluded", "label" or "observed".
         pieces: Reads it from the beginning, part by part, each with the number of its first row.
         ids: The ids of the rows.
     """
@@ -46,7 +48,7 @@ class Column(NamedTuple):
     def entries(self) -> Iterator[tuple[int, int, Any]]:
         """For each part its first row, its number of rows and the entries of its rows."""
         for start, piece in self.pieces():
-            several = self.name != "label"
+            several = self.name not in ("label", "observed")
             entries = entries_of(
                 piece, self.path, self.name, several=several, start=start, ids=self.ids
             )
@@ -54,7 +56,11 @@ class Column(NamedTuple):
 
 
 def sets_of_names(
-    column: Column, classes: Sequence[str] | None, join: Join, notes: Sequence[str] = ()
+    column: Column,
+    classes: Sequence[str] | None,
+    join: Join,
+    notes: Sequence[str] = (),
+    taxonomy: Taxonomy | None = None,
 ) -> Beliefs:
     """The belief that a column of names states.
 
@@ -63,10 +69,11 @@ def sets_of_names(
         classes: The names of the classes; None for all that the column names.
         join: Which row of the file speaks of which of the features.
         notes: What is odd about the file.
+        taxonomy: The tree that the names are from: each stands for the classes below it.
     """
     known = _names_in(column) if classes is None else classes
     check_room(column.path, join.n_rows * len(known) // 8)
-    parts = _from_names(column, known)
+    parts = _from_names(column, known, None if taxonomy is None else Levels(taxonomy, known))
     if classes is None and column.name == "excluded":
         notes = (
             *notes,
@@ -107,9 +114,14 @@ def _names_in(column: Column) -> tuple[str, ...]:
     return in_order(found, column.path)
 
 
-def _from_names(column: Column, classes: Sequence[str]) -> Iterator[Candidates]:
+def _from_names(
+    column: Column, classes: Sequence[str], levels: Levels | None
+) -> Iterator[Candidates]:
+    known = classes if levels is None else levels.names
     for start, n_rows, (row, name) in column.entries():
-        codes = codes_of(name, classes, column.path, column.name, rows=start + row, ids=column.ids)
+        codes = codes_of(name, known, column.path, column.name, rows=start + row, ids=column.ids)
+        if levels is not None:
+            row, codes = levels.spread(row, codes)
         for rows in slabs(n_rows, len(classes)):
             first, last = np.searchsorted(row, [rows.start, rows.stop])
             mask = np.zeros((rows.stop - rows.start, len(classes)), dtype=bool)

@@ -1,0 +1,85 @@
+"""What a caller says of a file of beliefs beside its path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from tacit.errors import refuse
+from tacit.table._classes import class_names
+from tacit.table._errors import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.sources import Taxonomy
+    from tacit.table._cooccurrence import Cooccurrence
+
+__all__ = ["Asked", "How", "asked"]
+
+How: TypeAlias = Literal["dawid_skene", "majority"]
+"""The ways in which votes become a belief."""
+
+_HOW: Final = get_args(How)
+
+
+class Asked(NamedTuple):
+    """What a caller says of a file of beliefs, checked.
+
+    Attributes:
+        classes: The names of the classes, in his order; None for those of the file.
+        id_column: The column of ids.
+        votes: How votes become a belief; None for what their sources allow.
+        taxonomy: The tree that labels are names of.
+        cooccurrence: How observed classes come with the classes.
+        question: What an export is asked for, of several questions.
+    """
+
+    classes: tuple[str, ...] | None = None
+    id_column: str | None = None
+    votes: How | None = None
+    taxonomy: Taxonomy | None = None
+    cooccurrence: Cooccurrence | None = None
+    question: str | None = None
+
+
+def asked(
+    classes: Sequence[str] | int | None,
+    id_column: str | None,
+    votes: How | None,
+    taxonomy: Taxonomy | None,
+    cooccurrence: Cooccurrence | None,
+    question: str | None,
+) -> Asked:
+    """Check what a caller says; a taxonomy and a table of co-occurrence name the classes too."""
+    from tacit.sources import Taxonomy
+    from tacit.table._cooccurrence import Cooccurrence
+
+    if votes is not None and votes not in _HOW:
+        near = did_you_mean(str(votes), _HOW)
+        raise refuse("votes", f"be one of {', '.join(_HOW)}", f"it is {votes!r}{near}", "pick one")
+    _check_kind("taxonomy", taxonomy, Taxonomy, "read_taxonomy(path)")
+    _check_kind("cooccurrence", cooccurrence, Cooccurrence, "read_cooccurrence(path)")
+    _check_kind("question", question, str, "its name")
+    names = None if classes is None else class_names(classes)
+    for argument, source in (("taxonomy", taxonomy), ("cooccurrence", cooccurrence)):
+        if source is not None:
+            names = _same(names, source.classes, argument)
+    return Asked(names, id_column, votes, taxonomy, cooccurrence, question)
+
+
+def _check_kind(argument: str, value: Any, kind: type, fix: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise refuse(argument, f"be a {kind.__name__}", f"it is {value!r}", f"pass {fix}")
+
+
+def _same(names: tuple[str, ...] | None, stated: tuple[str, ...], argument: str) -> tuple[str, ...]:
+    """The names in the caller's order, where he gives them; refuses two lists that differ."""
+    if names is not None and sorted(names) != sorted(stated):
+        odd = sorted(set(names) ^ set(stated))
+        raise refuse(
+            argument,
+            f"have the classes that are named elsewhere, {listed(names)}",
+            f"its own are {listed(stated)}, and {listed(odd, 3)} is in one of the two only",
+            "leave `classes` out, or mend it",
+        )
+    return names or stated

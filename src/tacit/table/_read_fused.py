@@ -1,0 +1,156 @@
+"""Several files of beliefs: their classes joined by name, their beliefs fused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tacit.beliefs import Candidates, Categorical, Independent
+from tacit.errors import InvalidInputError, refuse
+from tacit.sources import fuse
+from tacit.table._beliefs import finished
+from tacit.table._errors import listed, refused
+from tacit.table._paths import as_path
+from tacit.table._read_beliefs import read as read_one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    from tacit.table._asked import Asked
+    from tacit.table._beliefs import Beliefs
+
+__all__ = ["read"]
+
+
+def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Beliefs:
+    """Read and fuse; see `tacit.table.read_fused`."""
+    files = _by_name(paths)
+    found = {name: _one(path, ids, n_rows, asked) for name, path in files.items()}
+    classes = asked.classes or tuple(dict.fromkeys(chain(*(e.classes for e in found.values()))))
+    notes: list[str] = []
+    parts: dict[str, Independent] = {}
+    for name, beliefs in found.items():
+        _check(beliefs, found)
+        again = partial(_read, ids=ids, n_rows=n_rows, asked=asked._replace(classes=classes))
+        parts[name], missing = _widened(beliefs, classes, again)
+        notes += [f"{name}: {note}" for note in (*beliefs.notes, *missing)]
+    belief = fuse(parts, **pooling)
+    logs = belief.log_probabilities()
+    n_informed = int((logs.amax(1) - logs.amin(1) > _SAME).sum())
+    source = ", ".join(each.source for each in found.values())
+    fused = finished("fused", belief, classes, n_informed, source, notes)
+    return replace(fused, sources=tuple(found))
+
+
+_SAME = 1e-5
+"""How far logs of equal probabilities may be apart by rounding."""
+
+
+def _by_name(paths: Any) -> dict[str, Path]:
+    if isinstance(paths, Mapping):
+        files = {str(name): as_path(path) for name, path in paths.items()}
+    elif isinstance(paths, str | Path) or not hasattr(paths, "__iter__"):
+        raise refuse("paths", "be several files", f"it is {paths!r}", "pass a list of paths")
+    else:
+        found = [as_path(path) for path in paths]
+        files = {path.name.split(".")[0]: path for path in found}
+        if len(files) < len(found):
+            raise refuse(
+                "paths",
+                "have names that differ before their suffix",
+                f"they are {listed([path.name for path in found])}",
+                "pass them by name, as in {'people': path, 'model': path}",
+            )
+    if not files:
+        raise refuse("paths", "name at least one file", "it is empty", "pass a list of paths")
+    return files
+
+
+def _read(path: str | Path, ids: Any, n_rows: int, asked: Asked) -> Beliefs:
+    # Arrays have no column of ids.
+    own = asked._replace(id_column=None) if Path(path).suffix == ".npy" else asked
+    return read_one(path, ids, n_rows, own)
+
+
+def _one(path: Path, ids: Any, n_rows: int, asked: Asked) -> Beliefs:
+    """A file with the classes of the caller, or with its own if these are among them."""
+    try:
+        return _read(path, ids, n_rows, asked)
+    except InvalidInputError:
+        if asked.classes is None:
+            raise
+        try:
+            beliefs = _read(path, ids, n_rows, asked._replace(classes=None))
+        except InvalidInputError:
+            beliefs = None
+        if beliefs is None or not set(beliefs.classes) < set(asked.classes):
+            raise
+        return beliefs
+
+
+def _check(beliefs: Beliefs, found: Mapping[str, Beliefs]) -> None:
+    if not isinstance(beliefs.belief, Independent):
+        raise refused(
+            beliefs.source,
+            "compares rows, and what is fused says of each what it may be",
+            "fuse the others, and multiply: fused.belief * pairs.belief",
+        )
+    others = [each for each in found.values() if each is not beliefs]
+    if others and not any(set(beliefs.classes) & set(each.classes) for each in others):
+        raise refused(
+            beliefs.source,
+            f"has no class that another file has: its own are {listed(beliefs.classes)}, and "
+            f"`{others[0].source}` has {listed(others[0].classes)}",
+            "call them the same, or pass the classes in order if they are only numbered",
+        )
+
+
+def _widened(
+    beliefs: Beliefs, classes: tuple[str, ...], again: Callable[[str], Beliefs]
+) -> tuple[Any, list[str]]:
+    """A belief about all classes, and a note on those that its file does not have."""
+    if beliefs.classes == classes:
+        return beliefs.belief, []
+    own = torch.tensor([classes.index(name) for name in beliefs.classes])
+    missing = [name for name in classes if name not in beliefs.classes]
+    if beliefs.kind == "votes":
+        return _with_votes(beliefs, own, again(beliefs.source)), _noted(missing, "nobody votes for")
+    if isinstance(beliefs.belief, Candidates):
+        return _with_sets(beliefs, own, len(classes)), _noted(missing, "candidates leave out")
+    table = beliefs.belief.marginals()
+    wide = table.mean(1, keepdim=True).repeat(1, len(classes))
+    wide[:, own] = table
+    return Categorical(wide), _noted(missing, "the mean of the others is taken for")
+
+
+def _with_sets(beliefs: Beliefs, own: Tensor, n_classes: int) -> Candidates:
+    """Candidates among all classes; what nothing is known of may have any."""
+    mask = beliefs.belief.mask()  # type: ignore[attr-defined]
+    everything = mask.all(1, keepdim=True) | torch.tensor(beliefs.kind == "excluded")
+    wide = everything.repeat(1, n_classes)
+    wide[:, own] = mask
+    return Candidates.from_mask(wide)
+
+
+def _with_votes(beliefs: Beliefs, own: Tensor, again: Beliefs) -> Any:
+    """The belief of votes that were read again; refuses numbers that became other classes."""
+    before, after = beliefs.votes, again.votes
+    if before is None or after is None or not torch.equal(before.counts(), after.counts()[:, own]):
+        raise refused(
+            beliefs.source,
+            f"numbers its classes, {listed(beliefs.classes)}, and others name them",
+            "pass the names of the classes, in order",
+        )
+    return again.belief
+
+
+def _noted(missing: list[str], how: str) -> list[str]:
+    return [f"{how[0].upper()}{how[1:]} {listed(missing)}, which others have."] if missing else []

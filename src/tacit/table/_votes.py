@@ -1,0 +1,200 @@
+"""What votes in a file amount to, in whatever format they came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from tacit.beliefs import Categorical
+from tacit.sources import Votes, dawid_skene, majority
+from tacit.table._beliefs import finished
+from tacit.table._classes import codes_of, in_order, sorted_names
+from tacit.table._errors import listed
+from tacit.table._ids import places_of
+from tacit.table._memory import check_room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tacit.beliefs import Independent
+    from tacit.table._asked import How
+    from tacit.table._beliefs import Beliefs
+    from tacit.table._join import Join
+
+__all__ = ["Ballots", "believed", "believed_names", "counted"]
+
+_ENOUGH: Final = 3
+"""Sources from which on their reliability can be told by where they agree."""
+
+_OFTEN: Final = 0.5
+"""Share of the instances with votes that have two or more, from which on sources meet enough."""
+
+
+class Ballots(NamedTuple):
+    """Votes as they stand in a file, one by one.
+
+    Attributes:
+        row: The row of the file that each is in, in ascending order.
+        source: Who said it, by name.
+        label: What was said, by name.
+        weight: How much of a vote it is; None for one each.
+    """
+
+    row: NDArray[np.int64]
+    source: pa.Array
+    label: pa.Array
+    weight: NDArray[np.float64] | None = None
+
+
+def believed_names(
+    ballots: Ballots,
+    sources: Sequence[str] | pa.Array,
+    classes: Sequence[str] | None,
+    join: Join,
+    how: How | None,
+    path: Path,
+    notes: Sequence[str] = (),
+    *,
+    all_asked: bool = False,
+) -> Beliefs:
+    """The belief that votes by name amount to.
+
+    Args:
+        ballots: The votes.
+        sources: All that may vote, those that abstain everywhere among them.
+        classes: The names of the classes; None for all that are voted for.
+        join: Which row of the file speaks of which of the features.
+        how: How votes become a belief; None for what their sources allow.
+        path: The file.
+        notes: What is odd about it.
+        all_asked: Whether each source was asked about each row of the file.
+    """
+    known = in_order(ballots.label.unique().to_pylist(), path) if classes is None else classes
+    names = sorted_names(pa.array(sources, pa.large_string()).unique().to_pylist())
+    codes = codes_of(ballots.label, known, path, "label", rows=ballots.row, ids=join.ids)
+    votes = counted(
+        join,
+        ballots.row,
+        places_of(ballots.source.cast(pa.large_string()), pa.array(names, pa.large_string())),
+        codes,
+        ballots.weight,
+        (len(names), len(known)),
+        all_asked=all_asked,
+    )
+    return believed(votes, names, known, how, join, path, notes)
+
+
+def counted(
+    join: Join,
+    row: NDArray[np.int64],
+    source: NDArray[np.int64],
+    answer: NDArray[np.int64],
+    weight: NDArray[np.float64] | None,
+    sizes: tuple[int, int],
+    *,
+    all_asked: bool = False,
+) -> Votes:
+    """Votes on rows of a file as votes on those of the features; others are passed over.
+
+    Args:
+        join: Which row of the file speaks of which of the features.
+        row: The row of the file of each vote.
+        source: Number of its source.
+        answer: Number of what was said.
+        weight: How much of a vote it is; None for one each.
+        sizes: How many sources and classes there are.
+        all_asked: Whether each source was asked about each row of the file.
+    """
+    item = row if join.row_of is None else join.row_of[row]
+    kept = item >= 0
+    own = None if weight is None else torch.from_numpy(weight[kept])
+    columns = (torch.from_numpy(each[kept].astype(np.int64)) for each in (item, source, answer))
+    return Votes.from_lists(
+        *columns,
+        weight=own,
+        n_items=join.n_rows,
+        n_sources=sizes[0],
+        n_classes=sizes[1],
+        all_asked=all_asked,
+    )
+
+
+def believed(
+    votes: Votes,
+    sources: Sequence[str],
+    classes: Sequence[str],
+    how: How | None,
+    join: Join,
+    path: Path,
+    notes: Sequence[str] = (),
+) -> Beliefs:
+    """The belief that votes amount to.
+
+    Args:
+        votes: The votes on the rows of the features.
+        sources: The names of the sources.
+        classes: The names of the classes.
+        how: How votes become a belief; None for what their sources allow.
+        join: Which row of the file speaks of which of the features.
+        path: The file.
+        notes: What is odd about it.
+    """
+    heard = torch.bincount(votes.source, minlength=len(sources)) > 0
+    way = how or _way(votes, int(heard.sum()))
+    _check_room(votes, way, path)
+    belief = majority(votes) if way == "majority" else _weighed(votes, join)
+    said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {way}."
+    found = (*join.notes, *notes, *_notes(votes, sources, classes, heard), said)
+    beliefs = finished("votes", belief, classes, len(votes.item.unique()), path, found)
+    return beliefs.with_votes(votes, tuple(sources))
+
+
+def _way(votes: Votes, n_heard: int) -> How:
+    """How votes become a belief unless it is said: by reliability where that can be learned."""
+    n_votes = torch.bincount(votes.item, minlength=votes.n_items)
+    voted = int((n_votes > 0).sum())
+    meet = int((n_votes > 1).sum()) >= _OFTEN * voted
+    return "dawid_skene" if n_heard >= _ENOUGH and meet else "majority"
+
+
+def _weighed(votes: Votes, join: Join) -> Independent:
+    """The belief by reliabilities; silence about rows that nobody was asked about says nothing."""
+    asked = None if join.row_of is None else np.unique(join.row_of[join.row_of >= 0])
+    if asked is None or not votes.all_asked or len(asked) == join.n_rows:
+        return dawid_skene(votes)
+    rows = torch.from_numpy(asked)
+    table = torch.ones(votes.n_items, votes.n_classes)
+    table[rows] = dawid_skene(votes.on(rows)).marginals()
+    return Categorical(table)
+
+
+def _check_room(votes: Votes, how: str, path: Path) -> None:
+    cells = votes.n_items * votes.n_classes
+    if how == "dawid_skene":
+        # Labels before and after a step, and the tables of reliability with their logs.
+        cells = 4 * cells + 4 * votes.n_sources * votes.n_classes**2
+    fix = "try votes='majority', split it, or use a larger machine"
+    check_room(path, 8 * cells, fix if how == "dawid_skene" else None)
+
+
+def _notes(
+    votes: Votes, sources: Sequence[str], classes: Sequence[str], heard: torch.Tensor
+) -> list[str]:
+    """What is odd about votes."""
+    notes = []
+    silent = [sources[place] for place in (~heard).nonzero().flatten().tolist()]
+    if silent:
+        notes.append(
+            f"{len(silent)} of {len(sources)} sources abstain everywhere: {listed(silent)}."
+        )
+    said = torch.bincount(votes.answer, minlength=len(classes)) > 0
+    never = [classes[place] for place in (~said).nonzero().flatten().tolist()]
+    if never and len(votes):
+        notes.append(f"Nobody votes for {listed(never)}.")
+    return notes
