@@ -286,3 +286,15 @@ def test_weights_that_are_none_are_refused(model, method, weight, sentence):
     asked = model if method == "score" else quick()
     with pytest.raises(ValueError, match=sentence):
         getattr(asked, method)(X, BELIEF, sample_weight=weight)
+
+
+def test_class_that_has_vanished_can_be_believed_in():
+    """Where q of a class is below what its precision holds, the evidence is still a number."""
+    network = torch.nn.Linear(4, N_CLASSES)
+    with torch.no_grad():
+        network.bias.copy_(torch.tensor([0.0, 0.0, -300.0]))
+    with pytest.warns(CollapseWarning):
+        model = quick(predictor=network, learning_rate=1e-9).fit(X, BELIEF)
+    assert model.class_mass_[2] == 0
+    r = model.posterior(X, TRUTH)
+    np.testing.assert_array_equal(r, np.eye(3)[TRUTH])

@@ -73,10 +73,12 @@ def normalised(log_weights: Tensor) -> tuple[Tensor, Tensor]:
     never = log_weights <= _SOME
     hopeless = never.all(-1)
     # A sum over nothing but minus infinity has no gradient: hopeless rows are left out of it.
-    possible = log_weights.masked_fill(never & ~hopeless.unsqueeze(-1), -torch.inf)
-    log_total = possible.masked_fill(hopeless.unsqueeze(-1), 0.0).logsumexp(-1)
-    log_probabilities = possible - log_total.unsqueeze(-1)
+    possible = log_weights.masked_fill(never, -torch.inf).masked_fill(hopeless.unsqueeze(-1), 0.0)
+    # The maximum is taken off first: beside a large one the log of the sum would be lost.
+    top = possible.detach().amax(-1, keepdim=True)
+    shifted = possible - top
+    log_sum = shifted.logsumexp(-1, keepdim=True)
     return (
-        log_probabilities.masked_fill(never, -torch.inf),
-        log_total.masked_fill(hopeless, -torch.inf),
+        (shifted - log_sum).masked_fill(never, -torch.inf),
+        (top + log_sum).squeeze(-1).masked_fill(hopeless, -torch.inf),
     )

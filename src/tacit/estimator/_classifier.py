@@ -101,7 +101,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_: Names of the classes, `(class,)`.
         posterior_: r on the fitted collection, `(instances, class)`.
         prediction_: q on the fitted collection, `(instances, class)`.
-        class_mass_: S of the fitted collection, `(class,)`, or `(strata, class)`.
+        log_class_mass_: Log of S of the fitted collection, `(class,)`, or `(strata, class)`; finite
+            even where a class has vanished.
         held_out_evidence_: Mean over members of their best held-out evidence, in nats per instance;
             None where nothing was held out.
         networks_: The members.
@@ -129,7 +130,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
-    class_mass_: NDArray[np.floating]
+    log_class_mass_: NDArray[np.floating]
     posterior_: NDArray[np.floating]
     prediction_: NDArray[np.floating]
     networks_: list[nn.Module]
@@ -255,7 +256,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.networks_ = self._stream.learn(collection, getattr(self, "networks_", None))
         self.classes_ = target.classes
         sums = sums_of(log_prediction(self, features), collection, 1)
-        self.class_mass_ = self._stream.mass(sums).exp().squeeze(0).numpy()
+        self.log_class_mass_ = self._stream.mass(sums).squeeze(0).numpy()
         self._forget(*_OF_A_COLLECTION)
         return self
 
@@ -372,6 +373,12 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
+    @property
+    def class_mass_(self) -> NDArray[np.floating]:
+        """S: the share of the fitted collection that each class claims."""
+        S: NDArray[np.floating] = np.exp(self.log_class_mass_)
+        return S
+
     def check(self) -> Self:
         """Refuse settings that cannot be meant, before any data are read; `fit` begins with it."""
         check_settings(self)
@@ -406,8 +413,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _resolve(self, collection: Collection, n_strata: int) -> None:
         """q, S and r of the collection that was learned from."""
         log_q = log_prediction(self, collection.features)
-        mass = sums_of(log_q, collection, n_strata).log_mass.exp()
-        self.class_mass_ = mass.numpy() if n_strata > 1 else mass[0].numpy()
+        log_mass = sums_of(log_q, collection, n_strata).log_mass
+        self.log_class_mass_ = (log_mass if n_strata > 1 else log_mass[0]).numpy()
         self.posterior_ = resolved(self, log_q, collection, self.tempering)
         self.prediction_ = log_q.exp_().numpy()
 
@@ -416,7 +423,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return read_features(self, X, reset=False)
 
     def _check_strata(self, collection: Collection) -> None:
-        n_strata = len(self.class_mass_) if self.class_mass_.ndim == 2 else 1
+        n_strata = len(np.atleast_2d(self.log_class_mass_))
         if n_strata > 1 and collection.strata is None:
             raise refuse(
                 "strata",

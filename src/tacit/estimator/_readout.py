@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["log_prediction", "resolved", "sums_of"]
 
+_LEAST: Final = -1e20
+"""Log of a prediction at the least: beliefs take what is far below it for impossible, and no class
+is that by its features alone."""
+
 
 def log_prediction(model: BeliefClassifier, features: Any) -> Tensor:
     """Log of the mean of what the members predict, `(instances, class)`."""
@@ -31,7 +35,7 @@ def log_prediction(model: BeliefClassifier, features: Any) -> Tensor:
         log_q = perceive(network, features, autocast=autocast)
         total = log_q if total is None else torch.logaddexp(total, log_q, out=total)
     assert total is not None
-    return total.sub_(math.log(len(model.networks_)))
+    return total.sub_(math.log(len(model.networks_))).clamp_(min=_LEAST)
 
 
 def sums_of(log_q: Tensor, collection: Collection, n_strata: int) -> MassSum:
@@ -57,13 +61,12 @@ def resolved(
         tempering: β.
     """
     check_tempering(tempering)
-    mass = torch.from_numpy(model.class_mass_)
     log_r = posterior(
         log_q,
         collection.belief,
-        # Of a class that vanished S is 0 where its log was not: q / S of it would be endless.
-        log_mass=mass.clamp_min(torch.finfo(mass.dtype).tiny).log(),
-        strata=collection.strata if model.class_mass_.ndim == 2 else None,
+        # Its log, since S of a class that vanished is 0, and q / S of it would be endless.
+        log_mass=torch.from_numpy(model.log_class_mass_),
+        strata=collection.strata if model.log_class_mass_.ndim == 2 else None,
         tempering=float(tempering),
     )
     r: NDArray[np.floating] = log_r.exp_().numpy()

@@ -122,7 +122,7 @@ def load(
     model.n_features_in_ = model.feature_shape_[0]
     if described["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(described["feature_names"], dtype=object)
-    model.class_mass_ = np.asarray(described["class_mass"], dtype=model.dtype_)
+    model.log_class_mass_ = np.asarray(described["log_class_mass"], dtype=model.dtype_)
     model.held_out_evidence_ = described["held_out_evidence"]
     model.networks_ = _networks(model, folder, described)
     return model
@@ -166,7 +166,7 @@ def _description(model: BeliefClassifier, weights: str, digest: str) -> dict[str
         "feature_shape": list(model.feature_shape_),
         "sparse": model.sparse_,
         "feature_names": None if names is None else list(names),
-        "class_mass": model.class_mass_.tolist(),
+        "log_class_mass": model.log_class_mass_.tolist(),
         "held_out_evidence": getattr(model, "held_out_evidence_", None),
     }
 
