@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import json
 import multiprocessing
 import statistics
@@ -104,15 +105,18 @@ class Case:
         return kind(shape[0], (shape[1], shape[2]), CLASSES, generator=generator)
 
 
-def cases(device: str, rows: Sequence[int] = ROWS, runs: Sequence[int] = RUNS) -> list[Case]:
+def cases(
+    networks: Sequence[str], rows: Sequence[int], runs: Sequence[int], steps: int
+) -> list[Case]:
     """Many rows, many networks at once, and images."""
-    most, few = STEPS[device], min(10 * rows[0], rows[-1])
-    return [
-        *(Case("perceptron", each, 1, most) for each in rows),
-        *(Case("perceptron", few, each, FEWEST_STEPS) for each in runs),
-        *(Case("pooled CNN", few, each, FEWEST_STEPS) for each in (1, runs[0])),
-        Case("small CNN", few, 1, FEWEST_STEPS),
+    few, fewer = min(10 * rows[0], rows[-1]), min(steps, FEWEST_STEPS)
+    found = [
+        *(Case("perceptron", each, 1, steps) for each in rows),
+        *(Case("perceptron", few, each, fewer) for each in runs),
+        *(Case("pooled CNN", few, each, fewer) for each in (1, runs[0])),
+        Case("small CNN", few, 1, fewer),
     ]
+    return [case for case in found if case.network in networks]
 
 
 class EnoughError(Exception):
@@ -364,10 +368,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help=f"multiples of {BATCH}")
     parser.add_argument("--runs", type=int, nargs="+", default=RUNS, help="networks at once")
+    parser.add_argument("--networks", nargs="+", choices=SHAPES, default=[*SHAPES])
+    parser.add_argument("--steps", type=int, default=0, help="0: 200 on a GPU, 100 on a CPU")
     parser.add_argument("--out", type=Path, help="file to keep the result in")
     options = parser.parse_args()
     begin = time.perf_counter()
-    asked = cases(options.device, options.rows, options.runs)
+    importlib.import_module("torch._dynamo")  # optimizers would, within the first step of each
+    steps = options.steps or STEPS[options.device]
+    asked = cases(options.networks, options.rows, options.runs, steps)
     on_cpu = options.device == "cpu"
     if on_cpu:
         torch.set_num_threads(1)
