@@ -103,7 +103,8 @@ class Stated(NamedTuple):
 def stated(draw, kind=None):
     """Something known of some of the instances, in any order."""
     ids = draw(st.lists(IDS, min_size=1, max_size=8, unique=True))
-    names = st.text("abcdefghij", min_size=1, max_size=3)
+    # A class may be called as it likes, but in a table of probabilities `id` is the ids.
+    names = st.text("abcdefghij", min_size=1, max_size=3).filter(lambda name: name != "id")
     classes = draw(st.lists(names, min_size=2, max_size=11, unique=True))
     order = draw(st.permutations(range(len(ids))))
     rows = order[: draw(st.integers(1, len(ids)))]

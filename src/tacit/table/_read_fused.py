@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -36,12 +37,13 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
     found = {name: _one(path, ids, n_rows, asked) for name, path in files.items()}
     classes = asked.classes or tuple(dict.fromkeys(chain(*(e.classes for e in found.values()))))
     notes: list[str] = []
-    parts: dict[str, Independent] = {}
+    parts: dict[str, Any] = {}
     for name, beliefs in found.items():
         _check(beliefs, found)
         again = partial(_read, ids=ids, n_rows=n_rows, asked=asked._replace(classes=classes))
-        parts[name], missing = _widened(beliefs, classes, again)
-        notes += [f"{name}: {note}" for note in (*beliefs.notes, *missing)]
+        wide, missing = _widened(beliefs, classes, again)
+        notes += [f"{name}: {note}" for note in (*wide.notes, *missing)]
+        parts[name] = wide.belief
     belief = fuse(parts, **pooling)
     logs = belief.log_probabilities()
     n_informed = int((logs.amax(1) - logs.amin(1) > _SAME).sum())
@@ -115,42 +117,52 @@ def _check(beliefs: Beliefs, found: Mapping[str, Beliefs]) -> None:
 
 def _widened(
     beliefs: Beliefs, classes: tuple[str, ...], again: Callable[[str], Beliefs]
-) -> tuple[Any, list[str]]:
-    """A belief about all classes, and a note on those that its file does not have."""
+) -> tuple[Beliefs, list[str]]:
+    """Beliefs about all classes, and a note on those that their file does not have."""
     if beliefs.classes == classes:
-        return beliefs.belief, []
+        return beliefs, []
     own = torch.tensor([classes.index(name) for name in beliefs.classes])
     missing = [name for name in classes if name not in beliefs.classes]
     if beliefs.kind == "votes":
-        return _with_votes(beliefs, own, again(beliefs.source)), _noted(missing, "nobody votes for")
+        return _with_votes(beliefs, own, again), _noted(missing, "Nobody votes for")
     if isinstance(beliefs.belief, Candidates):
-        return _with_sets(beliefs, own, len(classes)), _noted(missing, "candidates leave out")
+        how = "Nothing excludes" if beliefs.kind == "excluded" else "Candidates leave out"
+        return _with_sets(beliefs, own, len(classes), again), _noted(missing, how)
     table = beliefs.belief.marginals()
     wide = table.mean(1, keepdim=True).repeat(1, len(classes))
     wide[:, own] = table
-    return Categorical(wide), _noted(missing, "the mean of the others is taken for")
+    how = "The mean of the others is taken for"
+    return replace(beliefs, belief=Categorical(wide)), _noted(missing, how)
 
 
-def _with_sets(beliefs: Beliefs, own: Tensor, n_classes: int) -> Candidates:
-    """Candidates among all classes; what nothing is known of may have any."""
+def _with_sets(
+    beliefs: Beliefs, own: Tensor, n_classes: int, again: Callable[[str], Beliefs]
+) -> Beliefs:
+    """Candidates among all classes, read again where they are named.
+
+    In a mask, which has columns for its own classes only, a row of all of them says nothing.
+    """
+    with suppress(InvalidInputError):
+        return again(beliefs.source)
     mask = beliefs.belief.mask()  # type: ignore[attr-defined]
     everything = mask.all(1, keepdim=True) | torch.tensor(beliefs.kind == "excluded")
     wide = everything.repeat(1, n_classes)
     wide[:, own] = mask
-    return Candidates.from_mask(wide)
+    return replace(beliefs, belief=Candidates.from_mask(wide))
 
 
-def _with_votes(beliefs: Beliefs, own: Tensor, again: Beliefs) -> Any:
-    """The belief of votes that were read again; refuses numbers that became other classes."""
-    before, after = beliefs.votes, again.votes
+def _with_votes(beliefs: Beliefs, own: Tensor, again: Callable[[str], Beliefs]) -> Beliefs:
+    """Votes among all classes, read again; refuses numbers that became other classes."""
+    found = again(beliefs.source)
+    before, after = beliefs.votes, found.votes
     if before is None or after is None or not torch.equal(before.counts(), after.counts()[:, own]):
         raise refused(
             beliefs.source,
             f"numbers its classes, {listed(beliefs.classes)}, and others name them",
             "pass the names of the classes, in order",
         )
-    return again.belief
+    return found
 
 
 def _noted(missing: list[str], how: str) -> list[str]:
-    return [f"{how[0].upper()}{how[1:]} {listed(missing)}, which others have."] if missing else []
+    return [f"{how} {listed(missing)}, which others have."] if missing else []
