@@ -28,6 +28,7 @@ MODULES = (
     "tacit.predictors",
     "tacit.fitting",
     "tacit.diagnostics",
+    "tacit.estimator",
     "tacit.table",
     "tacit.runs",
     "tacit.errors",
