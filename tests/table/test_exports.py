@@ -60,8 +60,8 @@ def test_answers_to_the_question_that_is_asked_for_are_read(tmp_path):
     assert "holds answers to 2 questions, size, topic; pass the one" in refusal(path)
     assert read(path, question="topic").classes == ("cat", "dog")
     assert counts(path, question="size") == [[1, 0], [0, 0], [0, 1]]
-    assert "holds no answers to sise (did you mean `size`?); choose from size, topic" in refusal(
-        path, question="sise"
+    assert "holds no answers to qsize (did you mean `size`?); choose from size, topic" in refusal(
+        path, question="qsize"
     )
 
 

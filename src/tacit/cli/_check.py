@@ -36,6 +36,19 @@ def check(
         str | None,
         typer.Option(help="Names of the classes, in order: cat,dog; or how many there are."),
     ] = None,
+    votes: Annotated[
+        str | None, typer.Option(help="How votes become a belief: dawid_skene or majority.")
+    ] = None,
+    taxonomy: Annotated[
+        str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
+    ] = None,
+    cooccurrence: Annotated[
+        str | None,
+        typer.Option(help="File of a table: how observed classes come with the classes."),
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option(help="Of an export, the question whose answers are read.")
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option(help="Settings as for tacit resolve; those about files count."),
@@ -52,6 +65,10 @@ def check(
 
         tacit check pairs.csv --classes low,middle,high
 
+        tacit check crowd.csv --votes majority
+
+        tacit check labels.csv --taxonomy tree.yaml
+
         tacit check --config run.toml
     """
     given = {
@@ -60,6 +77,10 @@ def check(
         "id_column": id_column,
         "columns": columns,
         "classes": classes,
+        "votes": votes,
+        "taxonomy": taxonomy,
+        "cooccurrence": cooccurrence,
+        "question": question,
     }
     with told():
         found = _check(merged(from_file(config), given))
@@ -81,9 +102,8 @@ def _check(given: dict[str, Any]) -> Check:
     return checked(
         recipe.beliefs,
         data=given.get("data"),
-        id_column=recipe.id_column,
         columns=recipe.columns,
-        classes=recipe.classes,
+        **recipe.reading(),
     )
 
 

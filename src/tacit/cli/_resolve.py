@@ -38,8 +38,8 @@ def resolve(
     beliefs: Annotated[
         str | None,
         typer.Option(
-            help="What is known of the labels: probabilities, candidates, excluded labels, labels "
-            "or pairs.",
+            help="What is known of the labels: probabilities, candidates, excluded labels, labels, "
+            "votes, observed classes or pairs.",
             rich_help_panel=_FILES,
         ),
     ] = None,
@@ -70,6 +70,31 @@ def resolve(
         typer.Option(
             help="Names of the classes, in order: cat,dog; or how many there are.",
             rich_help_panel=_FILES,
+        ),
+    ] = None,
+    votes: Annotated[
+        str | None,
+        typer.Option(
+            help="How votes become a belief: dawid_skene or majority.", rich_help_panel=_FILES
+        ),
+    ] = None,
+    taxonomy: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a tree of labels: .yaml, .json or .csv.", rich_help_panel=_FILES
+        ),
+    ] = None,
+    cooccurrence: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: how observed classes come with the classes.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option(
+            help="Of an export, the question whose answers are read.", rich_help_panel=_FILES
         ),
     ] = None,
     objective: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.diagnostics import appraised
 from tacit.table._beliefs import read_beliefs
@@ -31,7 +31,7 @@ def run(
     data: str | None,
     id_column: str | None,
     columns: Sequence[str] | None,
-    classes: Sequence[str] | int | None,
+    **reading: Any,
 ) -> Check:
     """Check; see `tacit.table.check`."""
     if data is None:
@@ -39,9 +39,7 @@ def run(
     else:
         features = read_features(data, id_column=id_column, columns=columns)
         rows = Target(len(features), features.ids)
-    known = read_beliefs(
-        beliefs, ids=rows.ids, n_rows=rows.n_rows, classes=classes, id_column=id_column
-    )
+    known = read_beliefs(beliefs, ids=rows.ids, n_rows=rows.n_rows, id_column=id_column, **reading)
     worth = appraised(known.belief)
     return Check(
         source=known.source,

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.fitting import Progress
+    from tacit.sources import Taxonomy
+    from tacit.table._asked import How
+    from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
 
 __all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
@@ -200,6 +203,10 @@ def check(
     id_column: str | None = None,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | int | None = None,
+    votes: How | None = None,
+    taxonomy: Taxonomy | None = None,
+    cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
 ) -> Check:
     r"""Say what a file of beliefs is worth, before anything is learned from it.
 
@@ -209,6 +216,10 @@ def check(
         id_column: The column of ids, in both.
         columns: The columns of the features that are read.
         classes: Names of the classes, in order, or how many there are.
+        votes: As for `read_beliefs`, like `taxonomy`, `cooccurrence` and `question`.
+        taxonomy: The tree that labels are names of.
+        cooccurrence: How observed classes come with the classes.
+        question: The question of an export whose answers are read.
 
     Raises:
         InvalidInputError: If a file cannot be used.
@@ -226,4 +237,14 @@ def check(
     """
     from tacit.table._check import run
 
-    return run(beliefs, data=data, id_column=id_column, columns=columns, classes=classes)
+    return run(
+        beliefs,
+        data=data,
+        id_column=id_column,
+        columns=columns,
+        classes=classes,
+        votes=votes,
+        taxonomy=taxonomy,
+        cooccurrence=cooccurrence,
+        question=question,
+    )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.estimator import BeliefClassifier
+    from tacit.table._asked import How
 
 __all__ = ["FREE", "Recipe", "names_of"]
 
@@ -28,6 +29,9 @@ _ELSEWHERE: Final = {
 
 _NAMES: Final = ("predictor", "objective", "mass", "device")
 """Settings that are names in a recipe, whatever else the estimator takes for them."""
+
+_OPTIONAL: Final = ("id_column", "votes", "taxonomy", "cooccurrence", "question")
+"""Texts that may be left out."""
 
 _CARRIED_OUT: Final = (
     *("hold", "together", "cuda_graph", "autocast", "channels_last", "compile"),
@@ -49,6 +53,10 @@ class Recipe:
         id_column: The column of ids, in both.
         columns: The columns that are features; all but the ids unless given.
         classes: Names of the classes, in order, or how many there are.
+        votes: How votes become a belief, as for `read_beliefs`.
+        taxonomy: File of a tree that labels are names of, see `read_taxonomy`.
+        cooccurrence: File of a table for observed classes, see `read_cooccurrence`.
+        question: The question of an export whose answers are read.
         seed: Seed of everything that is random.
         learning: Settings of `tacit.BeliefClassifier`, by their names.
         execution: Settings of `tacit.fitting.Execution`, by their names.
@@ -59,6 +67,10 @@ class Recipe:
     id_column: str | None = None
     columns: tuple[str, ...] | None = None
     classes: tuple[str, ...] | int | None = None
+    votes: How | None = None
+    taxonomy: str | None = None
+    cooccurrence: str | None = None
+    question: str | None = None
     seed: int = 0
     learning: Mapping[str, Any] = field(default_factory=dict)
     execution: Mapping[str, Any] = field(default_factory=dict)
@@ -112,6 +124,22 @@ class Recipe:
         own = None if execution == Execution() else execution  # as if nothing had been said
         return BeliefClassifier(**self.learning, execution=own, random_state=self.seed).check()
 
+    def reading(self) -> dict[str, Any]:
+        """How `read_beliefs` is to read the file, with what other files say."""
+        from tacit.table._cooccurrence import read_cooccurrence
+        from tacit.table._taxonomies import read_taxonomy
+
+        return {
+            "classes": self.classes,
+            "id_column": self.id_column,
+            "votes": self.votes,
+            "taxonomy": None if self.taxonomy is None else read_taxonomy(self.taxonomy),
+            "cooccurrence": (
+                None if self.cooccurrence is None else read_cooccurrence(self.cooccurrence)
+            ),
+            "question": self.question,
+        }
+
     def resolved(self) -> dict[str, Any]:
         """All settings, defaults included, in one flat table."""
         from tacit.fitting import Execution
@@ -163,15 +191,15 @@ def _checked(name: str, value: Any) -> Any:
         return names
     if name == "columns":
         return None if value is None else _listed(name, value)
-    kinds: dict[str, tuple[type, str]] = {
-        **dict.fromkeys(("data", "beliefs", "id_column"), (str, "a text")),
+    kinds: dict[str, tuple[Any, str]] = {
+        **dict.fromkeys(("data", "beliefs", *_OPTIONAL), (str, "a text")),
         **dict.fromkeys(_NAMES, (str, "a name")),
         "seed": (int, "a whole number"),
         "scale": (bool, "true or false"),
     }
     kind, words = kinds.get(name, (object, ""))
     is_truth = isinstance(value, bool) and kind is int
-    if (not isinstance(value, kind) or is_truth) and not (name == "id_column" and value is None):
+    if (not isinstance(value, kind) or is_truth) and not (name in _OPTIONAL and value is None):
         raise refuse(name, f"be {words}", f"it is {value!r}", f"write {words}")
     if name == "seed" and not 0 <= value < 1 << 63:
         raise refuse("seed", "be at least 0 and below 2^63", f"it is {value}", "try 0")

@@ -107,13 +107,13 @@ def _check_outputs(folder: RunFolder) -> None:
 
 
 def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
+    reading = recipe.reading()
     features = read_features(recipe.data, id_column=recipe.id_column, columns=recipe.columns)
     beliefs = read_beliefs(
         recipe.beliefs,
         ids=features.ids,
         n_rows=len(features),
-        classes=recipe.classes,
-        id_column=recipe.id_column,
+        **reading,
     )
     return features, beliefs
 
