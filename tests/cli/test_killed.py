@@ -20,9 +20,9 @@ from tests.cli.cases import (
     until,
 )
 
-LONG = ("--epochs", 40, "--members", 2, "--batch-size", 10, "--held-out", 0.2, "--json")
+LONG = ("--epochs", 25, "--members", 2, "--batch-size", 10, "--held-out", 0.2, "--json")
 """A run that takes a second or so after its start."""
-OFTEN = ("--set", "checkpoint_every=0")
+OFTEN = ("--set", "checkpoint_every=0.03")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.cases import CLASSES, case, command, content, description, environment, table, tacit
 from tests.cli.cases import ended as end_of
 
-OPTIONS = ("--epochs", 30, "--members", 1, "--batch-size", 20, "--set", "checkpoint_every=0")
+OPTIONS = ("--epochs", 20, "--members", 1, "--batch-size", 20, "--set", "checkpoint_every=0.05")
 
 
 def files(folder):
@@ -121,7 +121,7 @@ def wait_for(path):
 @pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_worker_that_is_killed_is_restarted_and_the_run_ends_properly(alone, tmp_path, victim):
     out = tmp_path / "run"
-    process = torchrun(*files(alone), "--epochs", 60, "--out", out, restarts=2)
+    process = torchrun(*files(alone), "--epochs", 100, "--out", out, restarts=2)
     wait_for(out / "checkpoint.safetensors")
     os.kill(workers(process)[victim], signal.SIGKILL)
     code, said, wrong = ended(process)
