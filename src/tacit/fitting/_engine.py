@@ -178,7 +178,7 @@ class _Engine:
 
     def _train(self, active: list[Run], asked: Asked) -> None:
         """The steps of one epoch that are still to be made."""
-        epochs = {run: run.plan_epoch() for run in active}
+        epochs = {run: self._placed(run.plan_epoch()) for run in active}
         n_steps = max(map(len, epochs.values()))
         steps = [
             [(run, epoch[step]) for run, epoch in epochs.items() if step < len(epoch)]
@@ -212,6 +212,15 @@ class _Engine:
             raise
         for run, _ in step:
             run.n_steps += 1
+
+    def _placed(self, epoch: list[Tensor]) -> list[Tensor]:
+        """The batches of an epoch, on the GPU if it holds the features and this process takes all.
+
+        Moving rows step by step would wait each time until the GPU has done what it was asked to.
+        """
+        if self.device.type == "cpu" or not self._feed.held or n_processes("world") > 1:
+            return epoch
+        return list(torch.cat(epoch).to(self.device).split([len(rows) for rows in epoch]))
 
     def _fed(self, steps: list[list[tuple[Run, Tensor]]]) -> Iterator[list[Batch]]:
         """The batches of each step; none where a captured step takes its rows itself."""
