@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import torch
 import torch.distributed as dist
@@ -33,6 +35,10 @@ __all__ = [
 
 Group: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 """Who takes part: a process group, all processes that torch.distributed runs, or this one."""
+
+
+_WAIT: Final = 0.02
+"""Seconds between two looks at what other processes have written."""
 
 
 class ElsewhereError(TacitError):
@@ -120,15 +126,37 @@ def joined() -> Iterator[None]:
     if int(os.environ.get("WORLD_SIZE", "1")) < 2 or dist.is_initialized():
         yield
         return
+    backend = "gloo"
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
-        dist.init_process_group("cpu:gloo,cuda:nccl")
-    else:
-        dist.init_process_group("gloo")
+        backend = "cpu:gloo,cuda:nccl"
+    from torch.distributed.rendezvous import rendezvous
+
+    store, number, size = next(rendezvous("env://"))
+    fresh = _of_this_start(store, number, size)
+    dist.init_process_group(backend, store=fresh, rank=number, world_size=size)
     try:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def _of_this_start(store: Any, number: int, size: int) -> Any:
+    """The part of a store that no process of an earlier start has written to.
+
+    Torchrun's store outlives a restart, and with it the addresses of processes that are dead; the
+    count of restarts may differ between machines. So each process leaves a mark that is new, and
+    all go on once all have seen the same marks: an old set of them cannot hold one's own.
+    """
+    from torch.distributed.distributed_c10d import PrefixStore
+
+    store.set(f"tacit/mark/{number}", secrets.token_hex(8))
+    while True:
+        marks = b"/".join(store.get(f"tacit/mark/{other}") for other in range(size))
+        store.set(f"tacit/seen/{number}", marks)
+        if all(store.get(f"tacit/seen/{other}") == marks for other in range(size)):
+            return PrefixStore(marks.decode(), store)
+        time.sleep(_WAIT)
 
 
 def joint_logsumexp(log_values: Tensor, group: Group) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.testing import assert_close
 
-from tacit._processes import process_number
+from tacit._processes import _of_this_start, process_number
 from tacit.evidence import CollectionMass, TrackedMass
 from tacit.fitting import CHECKPOINT, CheckpointError, Collection, perceive
 from tacit.objectives import EM, RQ, FreeEnergy
@@ -156,3 +158,24 @@ def test_a_process_without_rows_gets_them_all(both):
     expected = perceive(double(torch.Generator()), features().double(), rows=torch.tensor([7]))
     for found in both[1]:
         assert_close(found["one row"], expected)
+
+
+def started(store, delays):
+    """What two processes of one start share, of which one may be late."""
+
+    def start(number):
+        time.sleep(delays[number])
+        return _of_this_start(store, number, 2)
+
+    with ThreadPoolExecutor(2) as both:
+        return list(both.map(start, range(2)))
+
+
+@pytest.mark.parametrize("delays", [(0.0, 0.0), (0.2, 0.0), (0.0, 0.2)])
+def test_a_restart_finds_nothing_of_processes_that_are_dead(delays):
+    store = dist.HashStore()
+    for address in (b"old", b"new"):
+        first, second = started(store, delays)
+        assert not first.check(["address"])
+        second.set("address", address)
+        assert first.get("address") == address
