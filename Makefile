@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all coverage check lint format types spelling arrows docs bench fix hooks clean
+.PHONY: help setup demo test test-all coverage check lint format types spelling arrows docs bench bench-memory fix hooks clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv and install everything that the other targets need
 
@@ -49,8 +49,12 @@ docs: $(READY) ## the site, strictly, into site/
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/: open site/index.html"
 
-bench: $(READY) ## time and memory of the objectives, against torch's soft cross-entropy
+bench: $(READY) ## time and memory of objectives and of fitting, against plain torch
 	$(BIN)/python benchmarks/objectives.py
+	$(BIN)/python benchmarks/fitting.py
+
+bench-memory: $(READY) ## memory of tacit resolve on 10 million rows; takes some minutes
+	$(BIN)/python benchmarks/resolve_memory.py
 
 fix: $(READY) ## let ruff mend and format what it can
 	$(BIN)/ruff check --fix
