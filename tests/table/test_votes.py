@@ -130,7 +130,8 @@ def test_silence_tells_nothing_of_rows_that_nobody_was_asked_about(tmp_path):
     marginals = beliefs.belief.marginals()
     assert marginals[[0, 6]].tolist() == [[0.5, 0.5]] * 2
     assert torch.allclose(marginals[[2, 1, 4, 3, 5]], all_rows, atol=1e-5)
-    assert "Nothing is known of 3 of 7 rows." in beliefs.notes
+    assert "1 rows have no votes, and go by the silence of all sources." in beliefs.notes
+    assert "Nothing is known of 2 of 7 rows." in beliefs.notes
 
 
 def test_odd_votes_are_noted(tmp_path):

@@ -33,7 +33,8 @@ class Beliefs:
         kind: How the file was read: "probabilities", "candidates", "excluded", "labels",
             "observed", "pairs" or "votes"; "fused" for several files.
         n_informed: Number of rows about which something is said: not every class is as likely
-            as any other, the row is in a pair, or it has a vote.
+            as any other, the row is in a pair, or it has a vote, or the silence of sources that
+            were all asked.
         source: The path as it was given.
         notes: What is odd without being wrong, a sentence each, and how votes were combined.
         votes: The votes themselves, where these are what the file holds.

@@ -150,8 +150,15 @@ def believed(
     _check_room(votes, way, path)
     belief = majority(votes) if way == "majority" else _weighed(votes, join)
     said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {way}."
-    found = (*join.notes, *notes, *_notes(votes, sources, classes, heard), said)
-    beliefs = finished("votes", belief, classes, len(votes.item.unique()), path, found)
+    n_voted, n_asked = len(votes.item.unique()), len(_asked(join))
+    found = [*join.notes, *notes, *_notes(votes, sources, classes, heard), said]
+    speaks = way == "dawid_skene" and votes.all_asked and n_voted > 0
+    if speaks and n_voted < n_asked:
+        found.append(
+            f"{n_asked - n_voted} rows have no votes, and go by the silence of all sources."
+        )
+    n_informed = n_asked if speaks else n_voted
+    beliefs = finished("votes", belief, classes, n_informed, path, found)
     return beliefs.with_votes(votes, tuple(sources))
 
 
@@ -163,12 +170,18 @@ def _way(votes: Votes, n_heard: int) -> How:
     return "dawid_skene" if n_heard >= _ENOUGH and meet else "majority"
 
 
+def _asked(join: Join) -> NDArray[np.int64]:
+    """The rows of the features that the file speaks of."""
+    if join.row_of is None:
+        return np.arange(join.n_rows)
+    return np.unique(join.row_of[join.row_of >= 0])
+
+
 def _weighed(votes: Votes, join: Join) -> Independent:
     """The belief by reliabilities; silence about rows that nobody was asked about says nothing."""
-    asked = None if join.row_of is None else np.unique(join.row_of[join.row_of >= 0])
-    if asked is None or not votes.all_asked or len(asked) == join.n_rows:
+    rows = torch.from_numpy(_asked(join))
+    if not votes.all_asked or len(rows) == join.n_rows:
         return dawid_skene(votes)
-    rows = torch.from_numpy(asked)
     table = torch.ones(votes.n_items, votes.n_classes)
     table[rows] = dawid_skene(votes.on(rows)).marginals()
     return Categorical(table)
