@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import _check, _demo, _predict, _resolve
+from tacit.cli import _check, _demo, _predict, _report, _resolve
 
 __all__ = ["app", "main"]
 
@@ -40,7 +40,8 @@ def tacit(
     """Learn labels from what you already believe about them.
 
     Start with **tacit demo**. With data of your own: **tacit check** says what beliefs are worth,
-    **tacit resolve** finds the labels, **tacit predict** carries them to new data.
+    **tacit resolve** finds the labels, **tacit predict** carries them to new data, **tacit report**
+    shows what became of a run.
 
     Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
     command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
@@ -53,6 +54,7 @@ app.command("demo")(_demo.demo)
 app.command("resolve")(_resolve.resolve)
 app.command("predict")(_predict.predict)
 app.command("check")(_check.check)
+app.command("report")(_report.report)
 
 
 def main() -> None:

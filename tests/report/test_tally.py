@@ -1,0 +1,57 @@
+"""What is gathered part by part is what all rows say together."""
+
+import pytest
+import torch
+
+from tacit.beliefs import Categorical
+from tacit.diagnostics import reliability
+from tacit.report._resolved import parts_of
+from tacit.report._tally import gathered, merged
+from tests.report.cases import CLASSES, make_run, tables
+
+OF = tables(n_rows=53)
+
+
+def tally(run):
+    return gathered(parts_of(run / "resolved.parquet", CLASSES, 53), CLASSES)
+
+
+def test_parts_do_not_show(tmp_path, monkeypatch):
+    run = make_run(tmp_path / "run", OF)
+    whole = tally(run)
+    monkeypatch.setattr("tacit.report._resolved._CELLS", 7 * 3)
+    assert len([*parts_of(run / "resolved.parquet", CLASSES, 53)]) == 8
+    split = tally(run)
+    for kind in "prq":
+        assert torch.allclose(split.balance[kind], whole.balance[kind])
+        assert split.entropy[kind] == pytest.approx(whole.entropy[kind])
+    assert split.agreement[1:] == pytest.approx(whole.agreement[1:])
+    assert [each.row for each in split.conflicts] == [each.row for each in whole.conflicts]
+    assert [each.row for each in split.uncertain] == [each.row for each in whole.uncertain]
+    assert split.counts.tolist() == whole.counts.tolist()
+
+
+def test_merged_diagrams_are_that_of_all_rows():
+    belief = Categorical(OF.p)
+    parts = [
+        reliability(OF.q[rows], belief[rows]) for rows in (slice(0, 9), slice(9, 30), slice(30, 53))
+    ]
+    found, whole = merged(parts), reliability(OF.q, belief)
+    assert found.error == pytest.approx(whole.error)
+    for name in ("confidence", "accuracy", "size"):
+        assert torch.allclose(getattr(found, name), getattr(whole, name), equal_nan=True)
+
+
+def test_histogram_counts_each_row_once(tmp_path):
+    found = tally(make_run(tmp_path / "run", OF))
+    for kind, table in (("p", OF.p), ("r", OF.r)):
+        expected = torch.histc(table.amax(1), 20, 0, 1)
+        assert found.confidence[kind].tolist() == expected.tolist()
+
+
+def test_of_rows_alike_the_first_are_listed(tmp_path):
+    of = tables(n_rows=300)
+    same = type(of)(*(table[:1].expand(300, 3) for table in of))
+    run = make_run(tmp_path / "run", same)
+    found = gathered(parts_of(run / "resolved.parquet", CLASSES, 300), CLASSES)
+    assert [each.row for each in found.uncertain] == [*range(200)]
