@@ -93,6 +93,24 @@ def test_runs_evaluated_as_one_are_near_the_same_runs_alone():
         assert_near(fitted, *train(each, execution=ALONE), rtol=1e-4, atol=1e-5)
 
 
+class Normalised(nn.Module):
+    """A linear map of features that are brought to the batch's mean and deviation."""
+
+    def __init__(self, generator):
+        super().__init__()
+        self.norm, self.map = nn.BatchNorm1d(4), linear(generator)
+
+    def forward(self, features):
+        return self.map(self.norm(features))
+
+
+def test_running_means_of_networks_evaluated_as_one_are_their_own():
+    plans = [plan(predictor=Normalised, seed=seed) for seed in range(2)]
+    together = train(plans, execution=replace(CPU, together="yes"))
+    for fitted, each in zip(together, plans, strict=True):
+        assert_near(fitted, *train(each, execution=ALONE), rtol=1e-4, atol=1e-5)
+
+
 class Forgetful(nn.Module):
     """A linear map of features of which some are dropped."""
 
@@ -321,6 +339,7 @@ def test_bfloat16_and_channels_last_are_near_the_plain_run():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's compiler's own
 def test_a_compiled_network_is_near_the_plain_one():
     (compiled,) = train(plan(), execution=replace(CPU, compile=True))
     assert_near(compiled, *train(plan()), rtol=1e-4, atol=1e-5)

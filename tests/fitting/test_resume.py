@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_matrix
 
 from tacit.beliefs import Candidates, Categorical
 from tacit.evidence import CollectionMass, FixedMass, TrackedMass
@@ -16,6 +18,7 @@ from tacit.fitting import (
     load_state,
     save_state,
 )
+from tacit.fitting._fingerprint import digest
 from tacit.objectives import EM, QR, RQ
 from tests.fitting.cases import (
     BELIEFS,
@@ -192,6 +195,31 @@ def test_a_change_of_a_single_number_is_noticed(tmp_path, row):
     other = pairs() * Categorical.from_log(changed(log_prior, (row, 1)))
     with pytest.raises(CheckpointError, match="other beliefs"):
         resumed(plan(), Collection(features(), other), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["scipy", "torch", "array"])
+def test_a_change_in_features_of_any_kind_is_noticed(tmp_path, kind):
+    def of(table):
+        forms = {"scipy": csr_matrix, "torch": torch.from_numpy, "array": np.asfortranarray}
+        given = forms[kind](table)
+        return Collection(given.to_sparse() if kind == "torch" else given, candidates())
+
+    dense = features().numpy() * (np.arange(4 * N).reshape(N, 4) % 3 > 0)
+    interrupted(plan(), of(dense), tmp_path, 3)
+    assert_same(*resumed(plan(), of(dense), tmp_path), *train(plan(), of(dense)))
+    dense[41] *= 1.001
+    with pytest.raises(CheckpointError, match="other features"):
+        resumed(plan(), of(dense), tmp_path)
+
+
+def test_large_features_are_looked_at_all_over(monkeypatch):
+    """A table of more than 256 parts: of each part the first bytes are read."""
+    monkeypatch.setattr("tacit.fitting._fingerprint._PART", 16)
+    table = torch.randn(3000, 4)
+    whole = digest(table)
+    noticed = sum(digest(changed(table, row)) != whole for row in range(0, 3000, 10))
+    assert 15 < noticed < 60
+    assert digest(changed(table, slice(1000, 1020))) != whole
 
 
 def test_another_fixed_mass_is_noticed(tmp_path):
