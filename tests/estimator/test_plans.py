@@ -280,3 +280,17 @@ def test_resume_without_a_folder_is_refused():
 def test_resume_without_a_seed_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="`random_state` must be a number to resume by"):
         quick(random_state=None).fit(X, BELIEF, folder=tmp_path, resume=True)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("as_", [np.asarray, torch.as_tensor, lambda x: torch.as_tensor(x).cuda()])
+def test_gpu_resolves_what_the_cpu_does(as_, tmp_path):
+    single = X.astype(np.float32)
+    on_cpu = quick(epochs=20, device="cpu").fit(single, BELIEF)
+    on_gpu = quick(epochs=20).fit(as_(single), BELIEF)
+    np.testing.assert_allclose(on_gpu.posterior_, on_cpu.posterior_, atol=0.01)
+    on_gpu.save(tmp_path / "model")
+    loaded = BeliefClassifier.load(tmp_path / "model", device="cpu")
+    np.testing.assert_allclose(loaded.predict_proba(single), on_gpu.prediction_, atol=1e-5)
+    parts = quick().partial_fit(as_(single), BELIEF).partial_fit(as_(single), BELIEF)
+    np.testing.assert_allclose(parts.posterior(as_(single), BELIEF).sum(1), 1, rtol=1e-5)

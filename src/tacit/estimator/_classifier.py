@@ -342,11 +342,15 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(np.average(right, weights=None if weight is None else weight.numpy()[known]))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Store the predictor: a folder with `model.json` and `weights.safetensors`.
+        """Store the predictor: a folder with `model.json` and its weights in safetensors.
+
+        An objective or a mass that was passed as an object is kept by its name, without settings of
+        its own: that matters to `partial_fit` after `load` alone.
 
         Args:
             path: The folder; it is complete or not there.
-            overwrite: Whether to replace a model that is there.
+            overwrite: Whether to replace a model that is there; at any moment the folder holds the
+                old one or the new one.
         """
         from tacit.estimator._store import save
 
