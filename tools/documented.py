@@ -31,6 +31,7 @@ MODULES = (
     "tacit.estimator",
     "tacit.table",
     "tacit.runs",
+    "tacit.report",
     "tacit.errors",
 )
 DESCRIBED = (property, classmethod, staticmethod, FunctionType)
