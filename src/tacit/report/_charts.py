@@ -182,9 +182,8 @@ def diagram(
 
 
 def _svg(height: int, title: str, parts: Iterable[Markup], width: int = _WIDTH) -> Markup:
-    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
-        width, height, title, Markup("").join(parts)
-    )
+    svg = '<svg viewBox="0 0 {0} {1}" style="max-width:{2}px" role="img" aria-label="{3}">{4}</svg>'
+    return Markup(svg).format(width, height, round(1.2 * width), title, Markup("").join(parts))
 
 
 def _frame(
