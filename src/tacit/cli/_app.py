@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import Annotated
@@ -59,6 +60,9 @@ app.command("report")(_report.report)
 
 def main() -> None:
     """Run the command that the arguments name."""
+    # Threads of torch, which is not loaded yet, sleep when they wait for each other: on a machine
+    # that is busy with other work, spinning made `tacit demo` take twenty times as long.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Names of files may hold what cannot be printed.
