@@ -182,7 +182,7 @@ def refusal_of(job):
 
 
 @given(found=st.dictionaries(st.sampled_from(KNOWN) | st.text(max_size=9), VALUES, max_size=6))
-@hypothesis_settings(max_examples=300)
+@hypothesis_settings(max_examples=100)
 def test_any_configuration_is_accepted_or_refused_with_a_sentence(found):
     wanted = {"data": "x.npy", "beliefs": "p.npy"} | found
     sentence = refusal_of(lambda: Recipe.of(wanted).model())

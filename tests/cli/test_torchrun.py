@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from tests.cli.cases import CLASSES, case, command, content, description, environment, table, tacit
-from tests.cli.cases import ended as end_of
 
 OPTIONS = ("--epochs", 20, "--members", 1, "--batch-size", 20, "--set", "checkpoint_every=0.05")
 
@@ -31,17 +30,18 @@ def torchrun(*arguments, restarts=0):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
     )
 
 
 def ended(process):
-    """Exit status, output and errors; whatever is left of the group is ended."""
+    """Exit status, output and errors; workers have a session of their own, and end here too."""
     try:
-        return end_of(process, timeout=240)
+        out, err = process.communicate(timeout=240)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        for pid in (*workers(process), process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return process.returncode, out, err
 
 
 def sentences(text):
@@ -118,7 +118,8 @@ def wait_for(path):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 1])
 def test_worker_that_is_killed_is_restarted_and_the_run_ends_properly(alone, tmp_path, victim):
     out = tmp_path / "run"
     process = torchrun(*files(alone), "--epochs", 100, "--out", out, restarts=2)
