@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,7 @@ from tacit.fitting._rows import groups_of, mixed, share_of
 from tacit.fitting._run import Plan, Run
 from tacit.fitting._settings import Execution
 from tacit.fitting._signals import Asked, held_back
-from tacit.fitting._step import Captured, train_step
+from tacit.fitting._step import Captured, suits_capture, train_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -151,7 +152,9 @@ class _Engine:
         self.position = 0  # steps of the present epoch that are made
         self._groups = groups_of(collection.belief)
         self._feed = Feed(collection, self.device, execution)
-        self._captured = Captured(self._feed, execution) if self._can_capture() else None
+        self._captured: Captured | None = None
+        if self._captures():
+            self._captured = Captured(self._feed, replace(execution, cuda_graph="yes"))
         self._folder = folder if process_number("world") == 0 else None
         self._log = Log(self._folder / METRICS) if self._folder is not None else None
         self._fingerprint = {} if folder is None else fingerprint(self.runs, plans, collection)
@@ -296,15 +299,16 @@ class _Engine:
             run.load(stored)
         self._resumed = True
 
-    def _can_capture(self) -> bool:
-        execution = self.execution
-        return (
-            execution.cuda_graph
-            and self.device.type == "cuda"
+    def _captures(self) -> bool:
+        possible = (
+            self.device.type == "cuda"
             and self._feed.held
             and isinstance(self._feed.belief, Independent)
             and n_processes("world") == 1
         )
+        if self.execution.cuda_graph == "auto":
+            return possible and all(suits_capture(run.learner) for run in self.runs)
+        return possible and self.execution.cuda_graph == "yes"
 
 
 def _number(path: Path) -> int:

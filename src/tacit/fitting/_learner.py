@@ -119,7 +119,7 @@ def _optimizer(
     network: nn.Module, settings: Settings, execution: Execution, device: torch.device
 ) -> torch.optim.Optimizer:
     parameters = [p for p in network.parameters() if p.requires_grad]
-    is_captured = execution.cuda_graph and device.type == "cuda"
+    is_captured = execution.cuda_graph != "no" and device.type == "cuda"
     # A captured step reads its rate from memory.
     rate = torch.tensor(settings.learning_rate, device=device) if is_captured else None
     common: dict[str, Any] = {

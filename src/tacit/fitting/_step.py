@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.modules.dropout import _DropoutNd
 
 from tacit._processes import joint_sum, n_processes
 from tacit.fitting._augment import AUGMENTATIONS
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from tacit.fitting._learner import Learner
     from tacit.fitting._settings import Execution
 
-__all__ = ["Captured", "train_step"]
+__all__ = ["Captured", "suits_capture", "train_step"]
+
+_CAPTURED = ("tacit.predictors", "torch.nn.modules")
+"""Where the layers come from that are captured unless told otherwise."""
 
 _WARM = 3
 """Steps before a capture: libraries set themselves up in the first ones."""
@@ -71,7 +75,7 @@ def _logits(
 
 
 def _logits_alone(learner: Learner, features: Tensor, execution: Execution) -> Tensor:
-    if not execution.cuda_graph:  # where it is, the state must not be set while a step is captured
+    if execution.cuda_graph != "yes":  # while a step is captured the state must not be set
         set_random_state(learner.device, mixed(learner.generator.initial_seed()))
     logits: Tensor = learner.forward(features)
     return logits
@@ -95,6 +99,20 @@ def _average_gradients(learners: Sequence[Learner]) -> None:
     joint = joint_sum(torch.cat([gradient.flatten() for gradient in gradients]), "world") / n
     for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
         gradient.copy_(part.view_as(gradient))
+
+
+def suits_capture(learner: Learner) -> bool:
+    """Whether a step is known to be one that can be captured: it waits for nothing on the GPU.
+
+    That is so where network and objective are tacit's own. Dropout would draw other numbers.
+    """
+    layers = [*learner.network.modules()]
+    return (
+        all(type(layer).__module__.startswith(_CAPTURED) for layer in layers)
+        and not any(isinstance(layer, _DropoutNd) for layer in layers)
+        and type(learner.objective).__module__.startswith("tacit.objectives")
+        and learner.n_strata == 1
+    )
 
 
 class _Graph(NamedTuple):
