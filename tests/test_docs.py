@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -61,6 +62,15 @@ def run(blocks: list[Block], where: str) -> dict[str, Any]:
 def empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """What pages write stays out of the project."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small networks gain nothing by more, and threads wait for each other on a busy machine."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(n_threads)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ def test_large_files_are_refused_by_name(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err == f"{large} has 300,001 bytes; the limit is 300,000\n"
 
 
-@pytest.mark.parametrize("written", ["picture", "table"])
-def test_picture_and_table_are_drawn_from_the_record(written: str):
+@pytest.mark.parametrize("written", ["picture", "table", "page"])
+def test_picture_table_and_page_are_drawn_from_the_record(written: str):
     tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
     record = json.loads(tool["RECORD"].read_text("utf-8"))
     path = tool[written.upper()]
