@@ -121,5 +121,17 @@ def _render(found: Check) -> None:
         typer.echo(f"  {share:7.2%}  {name}")
     if len(found.classes) > _SHOWN:
         typer.echo(f"  ... and {len(found.classes) - _SHOWN} classes more")
+    if found.sources:
+        _render_sources(found)
     for finding in (*found.findings, *(f"note: {note}" for note in found.notes)):
         typer.echo(finding)
+
+
+def _render_sources(found: Check) -> None:
+    typer.echo("votes on, contradicted, and right as far as the votes tell:")
+    for source in found.sources[:_SHOWN]:
+        shares = (source[key] for key in ("coverage", "conflict", "accuracy"))
+        shown = "".join(f"{'-' if share is None else f'{share:.1%}':>9}" for share in shares)
+        typer.echo(f"{shown}  {source['name']}")
+    if len(found.sources) > _SHOWN:
+        typer.echo(f"  ... and {len(found.sources) - _SHOWN} sources more")

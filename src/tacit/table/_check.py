@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tacit.diagnostics import appraised
+from tacit.diagnostics import appraised, indistinct
 from tacit.table._beliefs import read_beliefs
 from tacit.table._count import own_rows
 from tacit.table._errors import listed
 from tacit.table._features import read_features
 from tacit.table._jobs import Check
 from tacit.table._join import Target
+from tacit.table._sources import told_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +52,9 @@ def run(
         n_certain=worth.n_certain,
         n_open=worth.n_open,
         balance=worth.balance,
-        findings=tuple(_findings(known, worth)),
+        findings=(*_findings(known, worth), *_alike(known), *_of_sources(known)),
         notes=known.notes,
+        sources=told_sources(known),
     )
 
 
@@ -74,3 +76,31 @@ def _findings(known: Beliefs, worth: Appraisal) -> list[str]:
             "Every label is certain: with nothing left to resolve, any classifier will do."
         )
     return found
+
+
+_ALIKE = {
+    "equal": "No belief tells {} apart: the groups will be found, but which is which is left to "
+    "chance; add beliefs that name one without the others, or make one class of them.",
+    "proportional": "Only how large they are tells {} apart; add beliefs that name one without the "
+    "others, or make one class of them.",
+    "nearly": "The beliefs hardly tell {} apart, which will take many rows; add beliefs that name "
+    "one without the others.",
+}
+
+
+def _alike(known: Beliefs) -> list[str]:
+    """Classes that the beliefs do not tell apart."""
+    return [
+        _ALIKE[found.kind].format(
+            "the classes"
+            if len(found.classes) == len(known.classes)
+            else listed([known.classes[place] for place in found.classes])
+        )
+        for found in indistinct(known.belief)
+    ]
+
+
+def _of_sources(known: Beliefs) -> list[str]:
+    """What is odd about the sources of votes."""
+    odd = [source for source in told_sources(known) if source["finding"] is not None]
+    return [f"Source {source['name']} {source['finding']}." for source in odd]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
+    from tacit.table._sources import ToldSource
 
 __all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
 
@@ -38,6 +39,7 @@ class Summary:
         notes: What is odd without being wrong.
         alarms: What was wrong with the states that were kept.
         seconds: How long it took.
+        sources: What each source of votes does, where there are votes.
     """
 
     out: str
@@ -54,6 +56,7 @@ class Summary:
     notes: tuple[str, ...]
     alarms: tuple[str, ...]
     seconds: float
+    sources: tuple[ToldSource, ...] = ()
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Self:
@@ -104,6 +107,7 @@ class Check:
         balance: Share of each class, as the beliefs have it.
         findings: What should be looked at, a sentence each, with what to do.
         notes: What is odd without being wrong.
+        sources: What each source of votes does, where there are votes.
     """
 
     source: str
@@ -117,6 +121,7 @@ class Check:
     balance: tuple[float, ...]
     findings: tuple[str, ...]
     notes: tuple[str, ...]
+    sources: tuple[ToldSource, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -228,10 +233,10 @@ def check(
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder, "beliefs.csv")
-        ...     _ = path.write_text("id,candidates\na,cat|dog\nb,owl\n")
+        ...     _ = path.write_text("id,candidates\na,cat|dog\nb,owl\nc,cat\n")
         ...     found = check(str(path), classes=["cat", "dog", "owl", "yak"])
         >>> found.kind, found.n_instances, found.n_certain, round(found.bits, 3)
-        ('candidates', 2, 1, 1.5)
+        ('candidates', 3, 2, 1.667)
         >>> found.findings
         ('No row allows yak: look for a misspelling, or leave the class out of --classes.',)
     """

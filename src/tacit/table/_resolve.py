@@ -22,6 +22,7 @@ from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
 from tacit.table._recipe import FREE
 from tacit.table._resolved import write_resolved
+from tacit.table._sources import told_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,4 +180,5 @@ def _summary(
         notes=(*features.notes, *beliefs.notes),
         alarms=model.alarms_,
         seconds=round(seconds, 1),
+        sources=told_sources(beliefs),
     )
