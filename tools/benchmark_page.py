@@ -49,9 +49,10 @@ FITTING = """\
 batches of {batch}: by the loop that one would first write (a DataLoader over tensors, each batch
 moved to the device, the loss read after each step), by a lean loop (tensors on the device, rows
 drawn there, nothing read, a fused optimizer), and by tacit's engine, as it comes and with options.
-Several networks are trained at once by the engine, or "in turn" within each step; by the loops one
-after another, where one is measured and counted so many times. The engine looks at up to 2,000
-rows after each epoch, for its vital signs; the loops do not.
+Several networks are trained at once by the engine, evaluated as one where that is its choice, or
+"in turn" within each step; by the loops one after another, where one is measured and counted so
+many times. The engine looks at up to 2,000 rows after each epoch, for its vital signs; the loops
+do not.
 
 An epoch marked * has more steps than are measured; its time is that of those steps, scaled.
 "Start" is what passes until the first step is made. Memory is what a fit takes at the most beyond
@@ -64,12 +65,12 @@ REFERENCE, PLAIN = "straightforward loop", "engine"
 RESOLVE = """\
 ## Memory of `tacit resolve`
 
-`make bench-memory` writes {features} features and {candidates} candidates of {classes} classes
-for each row into files, resolves them by the command in a process of its own, with {epochs} pass
-over the data and otherwise as it comes, and asks the kernel for its memory. "Peak" is all that the
-process has in memory at the most, pages of mapped files included, which the kernel may take back
-at any time; "anonymous" is what it may not. Figures above the aim of {target_gib:g} GiB are in
-bold.
+`make bench-memory` writes {features} features and {candidates} candidates of {classes} classes for
+each row into files, resolves them by the command in a process of its own, with one network and one
+pass over the data, otherwise as it comes, and asks the kernel for its memory. "Peak" is all that
+the process has in memory at the most, pages of mapped files included, which the kernel may take
+back at any time; "anonymous" is what it may not. Figures above the aim of {target_gib:g} GiB are
+in bold.
 """
 KINDS = {
     "npy": "`.npy` features, `.npy` mask of candidates",
@@ -119,21 +120,19 @@ def _present(paths: dict[str, Path]) -> dict[str, Row]:
 
 
 def fitting_section(device: str, record: Row) -> str:
-    """Fitting on one device: its circumstances, and a table each of speed, start and memory."""
+    """Fitting on one device: its circumstances, and a table each of speed, memory and start."""
     cases: list[Row] = record["cases"]
     names = list(dict.fromkeys(name for case in cases for name in case["contenders"]))
-    others = [f"{name}, times as fast" for name in names[1:]]
     return "\n".join(
         [
             f"### Fitting {DEVICES[device][0].lower()}{DEVICES[device][1:]}\n",
             f"{_machine(record)}; medians of {record['rounds']} rounds.\n",
-            _of_cases(cases, [f"{REFERENCE}, ms an epoch", *others], partial(_speeds, names)),
-            _of_cases(
-                cases, [f"{name}, MiB" for name in names], partial(_each, "memory_mib", names)
-            ),
-            _of_cases(
-                cases, [f"{name}, start, ms" for name in names], partial(_each, "start_ms", names)
-            ),
+            f"Milliseconds of an epoch by the {REFERENCE}; how many times as fast others are:\n",
+            _of_cases(cases, names, partial(_speeds, names)),
+            "Memory, in MiB:\n",
+            _of_cases(cases, names, partial(_each, "memory_mib", names)),
+            "Start, in milliseconds:\n",
+            _of_cases(cases, names, partial(_each, "start_ms", names)),
         ]
     )
 

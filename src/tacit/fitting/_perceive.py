@@ -24,7 +24,7 @@ _WHOLE = 64
 """Batches are filled up to a multiple of this with rows that are left out again: matrix products
 round the last few of an odd number otherwise, and no row should depend on how many there are."""
 
-_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 22}
+_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 20}
 """Numbers of features that are looked at at a time: what a network makes of an image takes many
 times its size. A CPU is quicker where it fits into its caches, a GPU where there is much of it."""
 _BATCHES = {"cpu": (256, 1024), "cuda": (256, 1 << 14)}
