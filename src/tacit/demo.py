@@ -24,6 +24,7 @@ from sklearn.datasets import load_digits
 from tacit._files import write_atomically
 from tacit.errors import refuse
 from tacit.estimator import BeliefClassifier
+from tacit.report import write_report
 from tacit.table import Recipe, resolve
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ def run(
         assert summary is not None
         found[task.name] = asdict(task) | _count(out / task.name, data.truth, task)
         tell(_shown(out / task.name, data, task, seed) + f"\n  resolved in {summary.seconds:.0f} s")
+        tell(f"  to look at: {write_report(out / task.name)}")
     tell(f"\n{_table(found)}")
     tell(f"\nNo label was told: {_MORAL}\n\n{_next(out)}")
     return {"out": str(out), "seconds": round(time.monotonic() - started, 1), "tasks": found}

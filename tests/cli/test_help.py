@@ -10,7 +10,7 @@ import pytest
 from tests.cli.cases import command, environment, tacit
 from tests.test_imports import loaded_by
 
-COMMANDS = ("demo", "resolve", "predict", "check")
+COMMANDS = ("demo", "resolve", "predict", "check", "report")
 
 
 def plain(text):
