@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -94,7 +95,7 @@ WRITERS = {"npy": write_npy, "parquet": write_parquet}
 
 def watched(command: list[str]) -> dict[str, Any]:
     """Run a command to its end, and say how much memory it took, and when it took the most."""
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), _seconds_of_children()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         peak = anonymous = at = 0.0
         while child.poll() is None:
@@ -112,8 +113,15 @@ def watched(command: list[str]) -> dict[str, Any]:
         "anonymous_gib": round(anonymous / 2**30, 3),
         "anonymous_at_s": round(at, 1),
         "seconds": round(seconds, 1),
+        "processor_s": round(_seconds_of_children() - before, 1),
         "summary": json.loads(told),
     }
+
+
+def _seconds_of_children() -> float:
+    """What processors have spent on processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def resolve(kind: str, rows: int, members: int, within: Path) -> dict[str, Any]:

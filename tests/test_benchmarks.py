@@ -58,6 +58,7 @@ def test_memory_of_resolve_holds_the_mapped_file_and_what_is_computed():
     assert list(measured) == ["npy", "parquet"]
     for each in measured.values():
         assert each["rows"] == 3000
+        assert each["processor_s"] > 0
         assert 0 < each["anonymous_gib"] < each["peak_gib"] < 8
 
 
@@ -121,7 +122,7 @@ def test_page_marks_epochs_that_are_scaled_and_engines_that_are_slower(
 def test_page_shows_the_memory_of_resolve_and_what_is_above_the_aim(
     page: dict[str, Any], machine: dict[str, Any]
 ):
-    small = {"kind": "npy", "rows": 3000, "members": 1, "files_gib": 0.5, "seconds": 6.0}
+    small = {"kind": "npy", "rows": 3000, "members": 1, "files_gib": 0.5, "processor_s": 6.0}
     small |= {"peak_gib": 1.5, "anonymous_gib": 1.0}
     large = small | {"kind": "parquet", "rows": 7_000_000, "peak_gib": 8.5}
     sizes = {"features": 64, "classes": 10, "candidates": 5, "epochs": 1, "target_gib": 8.0}

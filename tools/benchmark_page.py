@@ -172,11 +172,11 @@ def resolve_section(record: Row) -> str:
             f"{each['files_gib']:.2f}",
             _bold(f"{each['peak_gib']:.2f}", each["peak_gib"] > record["target_gib"]),
             f"{each['anonymous_gib']:.2f}",
-            f"{each['seconds']:,.0f}",
+            _number(each.get("processor_s"), 0),
         ]
         for each in record["measured"]
     ]
-    heads = ["files", "rows", "their GiB", "peak GiB", "anonymous GiB", "seconds"]
+    heads = ["files", "rows", "their GiB", "peak GiB", "anonymous GiB", "processor, s"]
     return "\n".join([RESOLVE.format(**record), f"{_machine(record)}.\n", _table(heads, rows)])
 
 
