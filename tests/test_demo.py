@@ -88,6 +88,7 @@ def test_commands_that_the_demo_suggests_work(ran: Ran):
     labels = pq.read_table(ran.out / "labels.parquet")["label"].to_numpy(zero_copy_only=False)
     assert (labels == demo.digits().truth.astype(str)).mean() > 0.985
     assert (ran.out / "em" / "resolved.parquet").exists()
+    assert (ran.out / "five-candidates" / "report.html").exists()
 
 
 def few(n: int = 90) -> demo.Digits:

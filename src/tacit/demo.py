@@ -219,6 +219,7 @@ def _next(out: Path) -> str:
     first, second = (out / task.name for task in TASKS)
     images, labels, em = out / "digits.npy", out / "labels.parquet", out / "em"
     commands: tuple[tuple[object, ...], ...] = (
+        ("report", first),
         ("check", f"{second}.parquet"),
         ("predict", first, images, "--out", labels),
         ("resolve", images, "--beliefs", f"{first}.parquet", "--objective", "em", "--out", em),
