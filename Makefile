@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
+# Tests share the processors: one process each, and torch keeps to one thread in it.
+PARALLEL := --numprocesses auto --maxprocesses 8 --dist worksteal
+test test-all coverage: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all coverage check lint format types spelling arrows docs bench bench-memory fix hooks clean
@@ -14,17 +17,17 @@ help: ## list the targets
 
 setup: $(READY) ## create .venv and install everything that the other targets need
 
-demo: $(READY) ## resolve the digits, each known only as one of five candidate labels
+demo: $(READY) ## resolve handwritten digits of which no label is told, and report
 	$(BIN)/python -m tacit demo
 
 test: $(READY) ## tests and doctests, without the slow ones
-	$(PYTEST)
+	$(PYTEST) $(PARALLEL)
 
 test-all: $(READY) ## tests and doctests, the slow ones included
-	$(PYTEST) -m "not gpu"
+	$(PYTEST) $(PARALLEL) -m "not gpu"
 
 coverage: $(READY) ## test-all, and which lines and branches it reaches
-	$(PYTEST) -m "not gpu" --cov --cov-report=term-missing:skip-covered
+	$(PYTEST) $(PARALLEL) -m "not gpu" --cov --cov-report=term-missing:skip-covered
 
 check: lint format types spelling arrows ## everything that can be checked without running the tests
 

@@ -154,8 +154,10 @@ def test_nothing_is_held_out_of_a_stream(held_out):
     assert same(model, quick(held_out=0).partial_fit(X[:30], BELIEF[:30]))
 
 
-def test_own_network_may_learn_from_a_stream():
-    network = nn.Linear(N_FEATURES, N_CLASSES)
+def test_own_network_may_learn_from_a_stream(seed):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = nn.Linear(N_FEATURES, N_CLASSES)
     before = network.weight.clone()
     model = streamed(quick(predictor=network), passes=3)
     assert (model.predict(X) == TRUTH).mean() > 0.9
