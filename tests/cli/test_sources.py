@@ -32,7 +32,7 @@ def test_labels_are_names_of_a_taxonomy(tmp_path):
     checked = found(path, "--taxonomy", tmp_path / "tree.yaml")
     assert checked["classes"] == list(CLASSES)
     assert (checked["n_certain"], checked["n_open"]) == (1, 1)
-    assert "is not there" in refused("check", path, "--taxonomy", tmp_path / "treee.yaml")
+    assert "is not there" in refused("check", path, "--taxonomy", tmp_path / "gone.yaml")
 
 
 def test_observed_classes_go_by_their_table(tmp_path):

@@ -67,7 +67,7 @@ def alarms(looks: Sequence[Vitals], *, n_classes: int, expected: int) -> list[Al
                 True,
                 f"the prediction {reason} ({looks[-1].information:.3f} of "
                 f"{math.log(n_classes):.3f} nats); warm up longer, lower the learning rate, or "
-                "use EM with a TrackedMass",
+                "use RQ with a BatchMass",
             )
         )
     if len(looks) > 1 and (lasting := sorted({*looks[-1].vanished} & {*looks[-2].vanished})):
