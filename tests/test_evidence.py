@@ -121,7 +121,7 @@ def slow_track(batches, window, n_classes):
     S, seen = [0.0] * n_classes, 0.0
     for batch in batches:
         n = len(batch)
-        limit = max(2000, 200 * n_classes, 4 * n) if window is None else window
+        limit = n + 5 * n_classes if window is None else window
         seen = min(seen + n, limit)
         rho = min(n / seen, 1.0)
         own = [sum(row[k] for row in batch) / n for k in range(n_classes)]
@@ -142,10 +142,12 @@ def test_a_tracked_mass_is_a_running_mean(seed, window):
 
 
 @pytest.mark.parametrize(
-    ("n", "n_classes", "window"), [(900, 3, 3600), (300, 3, 2000), (400, 12, 2400)]
+    ("n", "n_classes", "window"), [(90, 3, 105), (30, 3, 45), (400, 12, 460), (2, 5, 27)]
 )
-def test_the_default_window_is_the_largest_of_three(n, n_classes, window, seed):
-    batches = [rows(n, n_classes, seed + step) for step in range(9)]
+def test_the_default_window_is_the_batch_and_five_instances_of_each_class(
+    n, n_classes, window, seed
+):
+    batches = [rows(n, n_classes, seed + step) for step in range(30)]
     by_default, stated = TrackedMass(), TrackedMass(window)
     for batch in batches:
         sums = sum_by_class(batch)

@@ -220,8 +220,12 @@ class BatchMass(ClassMass):
         return batch.log_mass
 
 
+_PER_CLASS = 5
+"""Instances of each class that a tracked mass remembers beside the batch."""
+
+
 class TrackedMass(_Remembered):
-    """A running mean over the last few thousand instances, for batches of any size.
+    """A running mean over the batch and some instances before it, for batches of any size.
 
     S <- S + rho (S_batch - S), rho = weight of the batch / weight of the window; until the window
     is full, the plain mean of all that was seen. Its value comes from the window, its gradient
@@ -231,8 +235,8 @@ class TrackedMass(_Remembered):
     In training mode each call moves the mean; in evaluation mode it stands still.
 
     Args:
-        window: Number of instances in the window; by default the largest of 2,000, 200 per class
-            and four batches.
+        window: Number of instances in the window; by default the batch's and five per class. The
+            longer, the steadier, and the further behind a predictor that learns.
         flows: Whether gradients flow through the batch's share.
         n_strata: Number of strata, each with a mass of its own.
 
@@ -280,9 +284,10 @@ class TrackedMass(_Remembered):
             self.seen = torch.zeros_like(log_weight)
         # From here on in place, so that a captured step goes on moving it when it is replayed.
         weight = log_weight.exp()
-        floor = max(2000, 200 * batch_mass.shape[-1])
-        window = (4 * weight).clamp(min=floor) if self.window is None else self.window
-        limit = window if isinstance(window, Tensor) else torch.full_like(weight, window)
+        if self.window is None:
+            limit = weight + _PER_CLASS * batch_mass.shape[-1]
+        else:
+            limit = torch.full_like(weight, self.window)
         self.seen.copy_(torch.minimum(self.seen + weight, limit))
         rho = (weight / self.seen).clamp(max=1).unsqueeze(-1)
         moved = torch.logaddexp(self.log_mass + (1 - rho).log(), batch_mass + rho.log())

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Stream"]
 
+_WINDOW = 5000
+"""Instances over which the class mass of a stream is a mean."""
+
 
 class Stream:
     """Learners that see one part of a stream after the other.
@@ -31,7 +34,7 @@ class Stream:
         self._plans, self._execution = plans, execution
         self._learners: list[Learner] = []
         self._number = 0
-        self.mass = TrackedMass()
+        self.mass = TrackedMass(_WINDOW)  # for what is read off; learning has its own
 
     def learn(
         self, collection: Collection, networks: Sequence[nn.Module] | None
