@@ -8,6 +8,7 @@ import torch
 
 from tacit.beliefs import Categorical
 from tacit.errors import refuse
+from tacit.sources._numbers import check_range, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +46,11 @@ def cooccurrence(
             f"its shape is {tuple(rows.shape)}",
             "count what occurs together, as count_cooccurrence does",
         )
-    seen = torch.as_tensor(observed)
-    _check(seen, "observed", -1, len(rows))
+    seen = _numbers(observed, "observed", len(rows))
     nothing = torch.ones(1, rows.shape[1])
     rows = torch.where(rows.sum(1, keepdim=True) > 0, rows, nothing)
     # The row beyond the last, which -1 takes, is of those that were not observed.
-    return Categorical(torch.cat([rows, nothing])[seen.long()])
+    return Categorical(torch.cat([rows, nothing])[seen])
 
 
 def count_cooccurrence(
@@ -80,9 +80,8 @@ def count_cooccurrence(
                 [0.0000, 0.0000],
                 [1.0000, 0.0000]], dtype=torch.float64)
     """
-    seen, known = torch.as_tensor(observed), torch.as_tensor(labels)
-    _check(seen, "observed", -1, n_observed)
-    _check(known, "labels", -1, n_classes)
+    seen = _numbers(observed, "observed", n_observed)
+    known = _numbers(labels, "labels", n_classes)
     if seen.shape != known.shape:
         raise refuse(
             "labels",
@@ -105,20 +104,9 @@ def count_cooccurrence(
     return table / table.sum(1, keepdim=True).clamp(min=1e-300)
 
 
-def _check(numbers: Tensor, argument: str, low: int, n: int) -> None:
-    if numbers.ndim != 1 or numbers.is_floating_point() or numbers.dtype == torch.bool:
-        raise refuse(
-            argument,
-            "be one whole number for each instance",
-            f"it is {numbers.dtype} with shape {tuple(numbers.shape)}",
-            "number the classes from 0",
-        )
-    wrong = (numbers < low) | (numbers >= n)
-    if bool(wrong.any()):
-        row = int(wrong.nonzero()[0])
-        raise refuse(
-            argument,
-            f"lie between {low} and {n - 1}",
-            f"instance {row} has {int(numbers[row])}",
-            "number the classes from 0, and what is not known -1",
-        )
+def _numbers(values: Any, argument: str, n: int) -> Tensor:
+    """Numbers of classes, from -1, which is "not known"."""
+    column = whole_numbers(values, argument, "instance")
+    fix = "number the classes from 0, and what is not known -1"
+    check_range(column, argument, "instance", -1, n, fix)
+    return column

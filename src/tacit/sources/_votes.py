@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tacit.errors import refuse
+from tacit.sources._numbers import check_range, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +169,7 @@ class Votes:
                     [0., 0., 0.]], dtype=torch.float64)
         """
         given = {"item": item, "source": source, "answer": answer}
-        columns = {name: _whole(values, name) for name, values in given.items()}
+        columns = {name: whole_numbers(values, name, "vote") for name, values in given.items()}
         lengths = {len(column) for column in columns.values()}
         if len(lengths) != 1:
             raise refuse(
@@ -250,33 +251,12 @@ class Votes:
         )
 
 
-def _whole(values: Any, argument: str) -> Tensor:
-    column = torch.as_tensor(values)
-    if column.numel() == 0:
-        return column.reshape(-1).long()
-    if column.ndim != 1 or column.is_floating_point() or column.dtype == torch.bool:
-        raise refuse(
-            argument,
-            "be whole numbers, one for each vote",
-            f"it is {column.dtype} with shape {tuple(column.shape)}",
-            "number what has a name from 0",
-        )
-    return column.long()
-
-
 def _size(column: Tensor, size: int | None, argument: str) -> int:
     """How many there are; refuses numbers that are out of range."""
     if size is None:
         size = int(column.max()) + 1 if len(column) else 0
-    wrong = (column < 0) | (column >= size)
-    if bool(wrong.any()):
-        vote = int(wrong.nonzero()[0])
-        raise refuse(
-            argument,
-            f"lie between 0 and {size - 1}",
-            f"vote {vote} has {int(column[vote])}",
-            "leave out the votes of sources that abstain, and count all instances and classes",
-        )
+    fix = "leave out the votes of sources that abstain, and count all instances and classes"
+    check_range(column, argument, "vote", 0, size, fix)
     return size
 
 
