@@ -11,6 +11,7 @@ from tacit.beliefs import Candidates, Categorical
 from tacit.diagnostics import (
     approximated_accuracy,
     conflicts,
+    contradiction,
     covering_rate,
     reliability,
     surprise,
@@ -52,19 +53,29 @@ def test_criteria_of_certain_beliefs_are_the_accuracy(seed):
     assert approximated_accuracy(q.log(), belief) == pytest.approx(accuracy)
 
 
-def test_conflicts_are_ranked_by_divergence(seed):
-    r, mask = drawn(seed, n=30)
+def test_conflicts_are_ranked_by_contradiction(seed):
+    q, mask = drawn(seed, n=30)
+    r, _ = drawn(seed + 1, n=30)
     p = mask.double() + 0.1
-    found = conflicts(r, Categorical(p), most=10)
+    found = conflicts(Categorical(p), prediction=q, posterior=r, most=10)
     p = p / p.sum(1, keepdim=True)
     told = torch.tensor(
         [
-            sum(a * math.log(a / b) for a, b in zip(x, y, strict=True))
-            for x, y in zip(r.tolist(), p.tolist(), strict=True)
+            -math.log(sum(a * b for a, b in zip(x, y, strict=True)) / max(y))
+            for x, y in zip(q.tolist(), p.tolist(), strict=True)
         ]
     )
     assert found.rows.tolist() == told.argsort(descending=True)[:10].tolist()
-    torch.testing.assert_close(found.surprise.float(), told.sort(descending=True).values[:10])
+    torch.testing.assert_close(found.contradiction.float(), told.sort(descending=True).values[:10])
+    for row, surprised in zip(found.rows.tolist(), found.surprise.tolist(), strict=True):
+        pairs = zip(r[row].tolist(), p[row].tolist(), strict=True)
+        assert surprised == pytest.approx(sum(a * math.log(a / b) for a, b in pairs))
+
+
+def test_contradiction_is_zero_for_what_was_believed_and_infinite_for_what_was_excluded():
+    q = torch.eye(3)[[0, 1, 2]]
+    p = torch.tensor([[0.6, 0.4, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+    assert contradiction(prediction=q, marginals=p).tolist() == [0.0, 0.0, math.inf]
 
 
 def test_surprise_is_zero_where_nothing_changed_and_never_below():

@@ -3,7 +3,7 @@
 from tacit.diagnostics._alarms import Alarm, alarms
 from tacit.diagnostics._appraisal import Appraisal, appraised, mean_entropy
 from tacit.diagnostics._calibration import Reliability, reliability, temperature_by_evidence
-from tacit.diagnostics._conflicts import Conflicts, conflicts, surprise
+from tacit.diagnostics._conflicts import Conflicts, conflicts, contradiction, surprise
 from tacit.diagnostics._evidence import held_out_evidence
 from tacit.diagnostics._selection import approximated_accuracy, covering_rate
 from tacit.diagnostics._symmetry import Alike, indistinct
@@ -20,6 +20,7 @@ __all__ = [
     "appraised",
     "approximated_accuracy",
     "conflicts",
+    "contradiction",
     "covering_rate",
     "held_out_evidence",
     "indistinct",

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import torch
 
 from tacit.beliefs import Categorical
-from tacit.diagnostics import Reliability, covering_rate, mean_entropy, reliability, surprise
-from tacit.objectives import union_nll
+from tacit.diagnostics import (
+    Reliability,
+    contradiction,
+    covering_rate,
+    mean_entropy,
+    reliability,
+    surprise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -139,13 +145,13 @@ class _Found:
                 self._add(f"balance {kind}", table.sum(0))
                 self._add(f"entropy {kind}", mean_entropy(table) * len(table))
                 self._add(f"confidence {kind}", _histogram(table))
-        contradiction = self._compare(part)
+        against = self._compare(part)
         entropy = torch.special.entr(part.r).sum(1)
-        measured = (contradiction, entropy)
+        measured = (against, entropy)
         self._uncertain = _most("entropy", self._uncertain, part, entropy, measured)
         if part.p is not None:
             self._conflicts = _most(
-                "contradiction", self._conflicts, part, contradiction, measured, least=_LEAST
+                "contradiction", self._conflicts, part, against, measured, least=_LEAST
             )
 
     def _compare(self, part: Part) -> Tensor:
@@ -161,7 +167,7 @@ class _Found:
         chosen = p.gather(1, q.argmax(1, keepdim=True)).squeeze(1)
         self._add("against", float((chosen < (1 - _TIE) * top).sum()))
         self._add("most", float(top.sum()))
-        return union_nll(log_prediction=log_q, belief=p, validate=False).clamp(min=0)
+        return contradiction(prediction=q, marginals=p)
 
     def tally(self) -> Tally:
         """What all rows say together."""
@@ -230,7 +236,7 @@ def _most(
 
 def _instance(part: Part, row: int, measured: tuple[Tensor, Tensor]) -> Instance:
     p, r = None if part.p is None else part.p[row], part.r[row]
-    contradiction, entropy = (float(values[row]) for values in measured)
+    against, entropy = (float(values[row]) for values in measured)
     return Instance(
         row=part.start + row,
         id=str(part.ids[row].as_py()),
@@ -238,7 +244,7 @@ def _instance(part: Part, row: int, measured: tuple[Tensor, Tensor]) -> Instance
         p=p,
         r=r,
         q=part.q[row],
-        contradiction=contradiction,
+        contradiction=against,
         surprise=0.0 if p is None else float(surprise(r, p)),
         entropy=entropy,
     )
