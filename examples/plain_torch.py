@@ -34,8 +34,8 @@ def main() -> float:
 
     # --8<-- [start:loop]
     # The objective compares each digit with the others: what is common is worth little. A tracked
-    # mass remembers the last few thousand digits for that, so batches may be small, and the last
-    # one of an epoch too. Batches are shuffled, or each would be a collection of a kind of its own.
+    # mass remembers some of the digits before for that, so batches may be small, and the last one
+    # of an epoch too. Batches are shuffled, or each would be a collection of a kind of its own.
     objective = tacit.RQ(tacit.TrackedMass())
 
     # What travels with the features is the number of each row. The belief stays whole beside the

@@ -236,7 +236,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from instances as they come in: one pass over each part, at a constant rate.
 
         The first part decides how features are standardised. The class mass is a running mean over
-        the last few thousand instances. There is no `posterior_`, which is of a whole collection:
+        the last 5,000 instances. There is no `posterior_`, which is of a whole collection:
         ask `posterior` for that of a part.
 
         Args:
