@@ -107,6 +107,7 @@ def test_options_that_do_not_fit_are_refused_and_leave_nothing(
 def test_refusal_is_no_run_to_go_on_with(files):
     refused("resolve", files / "x.parquet", "--beliefs", files / "x.csv", "--out", files / "run")
     resolve(files, "--out", files / "run")
+    assert (files / "run" / "resolved.parquet").exists()
 
 
 def test_folder_that_was_there_stays(files):

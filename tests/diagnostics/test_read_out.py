@@ -135,3 +135,23 @@ def test_temperature_undoes_what_made_a_prediction_too_loud_or_quiet(factor, see
 def test_no_bins_are_refused():
     with pytest.raises(InvalidInputError, match="`n_bins` must be at least 1, but it is 0"):
         reliability(torch.eye(2), torch.arange(2), n_bins=0)
+
+
+OTHER = torch.full((5, 4), 0.25)
+BELIEF = Candidates(torch.arange(7) % 4, n_classes=4)
+
+
+@pytest.mark.parametrize(
+    ("read", "argument"),
+    [
+        (lambda: covering_rate(OTHER.log(), BELIEF), "log_prediction"),
+        (lambda: approximated_accuracy(OTHER.log(), BELIEF), "log_prediction"),
+        (lambda: conflicts(BELIEF, prediction=OTHER, posterior=OTHER), "prediction"),
+        (lambda: reliability(OTHER, BELIEF), "probabilities"),
+        (lambda: reliability(OTHER, torch.arange(7)), "truth"),
+        (lambda: conflicts(BELIEF[:5], prediction=OTHER, posterior=OTHER, most=-1), "most"),
+    ],
+)
+def test_what_speaks_of_other_instances_is_refused(read, argument):
+    with pytest.raises(InvalidInputError, match=f"^`{argument}` must "):
+        read()

@@ -98,6 +98,9 @@ def test_weights_by_evidence_beat_others(how, seed):
         (lambda: fuse(parts(0), weights={"two": -1}), "'two' has -1"),
         (lambda: fuse(parts(0), weights=dict.fromkeys(parts(0), 0)), "leave a source"),
         (lambda: fuse(parts(0), abstaining=2), "`abstaining` must be from 0 to 1"),
+        (lambda: fuse(parts(0), abstaining="x"), "`abstaining` must be a number, or one by name"),
+        (lambda: fuse(parts(0), weights={"two": "x"}), "`weights` must be a number"),
+        (lambda: weights_by_evidence(parts(0), torch.zeros(5, 3)), r"`log_prediction` .*\(4, 3\)"),
         (lambda: fuse({**parts(0), "x": Categorical(torch.ones(4, 2))}), "cover 4 instances and 3"),
         (
             lambda: fuse({"p": Pairs.equal([[0, 1]], n_classes=3, n_instances=4)}),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from tacit.diagnostics._checks import check_beside
 from tacit.diagnostics._evidence import held_out_evidence
 from tacit.errors import refuse
 
@@ -54,8 +55,16 @@ def reliability(probabilities: Tensor, truth: Tensor | Belief, *, n_bins: int = 
         raise refuse("n_bins", "be at least 1", f"it is {n_bins}", "try 10")
     sure, label = probabilities.double().max(-1)
     if isinstance(truth, torch.Tensor):
+        if truth.shape != label.shape:
+            raise refuse(
+                "truth",
+                f"have one label for each of the {len(label)} instances",
+                f"its shape is {tuple(truth.shape)}",
+                "pass both for the same instances, in the same order",
+            )
         right = (label == truth.to(label.device)).double()
     else:
+        check_beside(probabilities, "probabilities", truth)
         marginals = truth.marginals(torch.float64).to(label.device)
         right = marginals.gather(1, label.unsqueeze(1)).squeeze(1)
     place = (sure * n_bins).long().clamp(max=n_bins - 1)

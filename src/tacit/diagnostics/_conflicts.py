@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from tacit.diagnostics._checks import check_beside
+from tacit.errors import refuse
 from tacit.objectives import union_nll
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ def conflicts(
         >>> found.rows.tolist(), found.believed.tolist()
         ([1, 0], [0, 0])
     """
+    check_beside(prediction, "prediction", belief)
+    check_beside(posterior, "posterior", belief)
+    if most < 0:
+        raise refuse("most", "be at least 0", f"it is {most}", "try 100")
     r, q = posterior.double(), prediction.double()
     p = belief.marginals(torch.float64).to(r.device)
     told = contradiction(prediction=q, marginals=p)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.diagnostics._checks import check_beside
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -28,8 +30,8 @@ def covering_rate(log_prediction: Tensor, belief: Belief) -> float:
         >>> covering_rate(q.log(), Candidates([[0, 1], [0, 2]], n_classes=3))
         0.5
     """
-    label = log_prediction.argmax(-1, keepdim=True)
-    return float((_marginals(log_prediction, belief).gather(1, label) > 0).double().mean())
+    p = _marginals(log_prediction, belief)
+    return float((p.gather(1, log_prediction.argmax(-1, keepdim=True)) > 0).double().mean())
 
 
 def approximated_accuracy(log_prediction: Tensor, belief: Belief) -> float:
@@ -55,4 +57,5 @@ def approximated_accuracy(log_prediction: Tensor, belief: Belief) -> float:
 
 
 def _marginals(log_prediction: Tensor, belief: Belief) -> Tensor:
+    check_beside(log_prediction, "log_prediction", belief)
     return belief.marginals(log_prediction.dtype).to(log_prediction.device)

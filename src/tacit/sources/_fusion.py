@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, Self
 
 import torch
@@ -10,12 +12,11 @@ from torch import Tensor
 
 from tacit.beliefs import Independent
 from tacit.beliefs._product import check_same_collection
+from tacit.diagnostics._checks import check_beside
 from tacit.errors import refuse
 from tacit.evidence import evidence, sum_by_class
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.beliefs._base import Rows
 
 __all__ = ["Fused", "fuse", "weights_by_evidence"]
@@ -147,9 +148,10 @@ def fuse(
     if how not in ("product", "linear"):
         raise refuse("how", "be 'product' or 'linear'", f"it is {how!r}", "pick one")
     given = dict.fromkeys(parts, 1.0) | _known(weights or {}, parts, "weights")
-    spread = dict(abstaining) if not isinstance(abstaining, float | int) else None
-    e = dict.fromkeys(parts, 0.0 if spread is not None else float(abstaining))  # type: ignore[arg-type]
-    e |= _known(spread or {}, parts, "abstaining")
+    if isinstance(abstaining, Mapping):
+        e = dict.fromkeys(parts, 0.0) | _known(abstaining, parts, "abstaining")
+    else:
+        e = dict.fromkeys(parts, _number(abstaining, "abstaining"))
     _check_numbers(given, e)
     fused = Fused(parts, given, how, e)
     _check_possible(fused)
@@ -190,6 +192,7 @@ def weights_by_evidence(
         True
     """
     fused = fuse(parts, how=how, abstaining=abstaining)
+    check_beside(log_prediction, "log_prediction", fused)
     tables = fused._tables(torch.float64).detach()
     q = log_prediction.detach().double().to(tables.device)
     a = evidence(q, log_mass=sum_by_class(q, group=None).log_mass[0])
@@ -238,7 +241,13 @@ def _known(
                 f"it names {name!r}",
                 f"choose from {', '.join(map(repr, parts))}",
             )
-    return {name: float(value) for name, value in values.items()}
+    return {name: _number(value, argument) for name, value in values.items()}
+
+
+def _number(value: object, argument: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise refuse(argument, "be a number, or one by name", f"it is {value!r}", "try 0.01")
+    return float(value)
 
 
 def _check_numbers(weights: Mapping[str, float], abstaining: Mapping[str, float]) -> None:

@@ -11,6 +11,7 @@ from tacit.errors import refuse
 from tacit.fitting import Collection, Plan, Settings, fit, perceive
 from tacit.objectives import SoftCrossEntropy
 from tacit.predictors import Standardised, predictor_for
+from tacit.sources._numbers import whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +144,7 @@ def _table(values: Tensor | NDArray[Any], argument: str) -> Tensor:
 
 
 def _labels(labels: Tensor | NDArray[Any], n: int, n_classes: int) -> Tensor:
-    truth = torch.as_tensor(labels).long()
+    truth = whole_numbers(labels, "labels", "instance")
     if truth.shape != (n,) or bool(((truth < 0) | (truth >= n_classes)).any()):
         raise refuse(
             "labels",

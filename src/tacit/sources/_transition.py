@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tacit.errors import refuse
+from tacit.sources._numbers import whole_numbers
 from tacit.sources._voted import Voted, confusions
 from tacit.sources._votes import Votes
 
@@ -56,14 +57,7 @@ def noisy_labels(
             f"its shape is {tuple(table.shape)}",
             "for other observations than the classes themselves use cooccurrence",
         )
-    written = torch.as_tensor(labels)
-    if written.ndim != 1:
-        raise refuse(
-            "labels",
-            "be one whole number for each instance",
-            f"its shape is {tuple(written.shape)}",
-            "for several labels of an instance use Votes",
-        )
+    written = whole_numbers(labels, "labels", "instance")
     n_classes = len(table)
     votes = Votes.from_matrix(
         written.unsqueeze(1), n_classes=n_classes, abstains=abstains, all_asked=False
@@ -95,7 +89,8 @@ def transition_from_trusted(
         tensor([[0.6750, 0.3250],
                 [0.0833, 0.9167]], dtype=torch.float64)
     """
-    said, truth = torch.as_tensor(written).long(), torch.as_tensor(true).long()
+    said = whole_numbers(written, "written", "instance")
+    truth = whole_numbers(true, "true", "instance")
     votes = Votes.from_lists(
         torch.arange(len(said)), torch.zeros_like(said), said, n_sources=1, n_classes=n_classes
     )
@@ -132,7 +127,11 @@ def transition_from_anchors(
                 [0.2000, 0.8000]], dtype=torch.float64)
     """
     q = torch.as_tensor(prediction_of_written, dtype=torch.float64)
-    if q.ndim != 2 or not len(q) or bool(((q.sum(1) - 1).abs() > 1e-3).any()):
+    if (
+        q.ndim != 2
+        or not len(q)
+        or not bool(((q >= 0).all(1) & ((q.sum(1) - 1).abs() <= 1e-3)).all())
+    ):
         raise refuse(
             "prediction_of_written",
             "be probabilities (instances, class)",

@@ -72,7 +72,15 @@ class Votes:
             abstains: The number that stands for no vote.
             all_asked: Whether it was the source that abstained; False where it was not asked.
         """
-        table = torch.as_tensor(matrix)
+        try:
+            table = torch.as_tensor(matrix)
+        except (TypeError, ValueError) as error:
+            raise refuse(
+                "matrix",
+                "hold a row of whole numbers for each instance, all of the same length",
+                f"torch says: {error}".rstrip("."),
+                "give every source a number in every row, -1 where it abstains",
+            ) from error
         if table.ndim != 2 or table.is_floating_point() or table.dtype == torch.bool:
             raise refuse(
                 "matrix",
@@ -232,18 +240,18 @@ class Votes:
         """The votes on some instances, renumbered in the order of `rows`.
 
         Args:
-            rows: Numbers of the instances, each once.
+            rows: Numbers of the instances.
         """
-        place = torch.full((self.n_items,), -1)
-        place[rows] = torch.arange(len(rows))
-        kept = place[self.item] >= 0
-        item = place[self.item][kept]
-        order = item.argsort(stable=True)
+        lengths = torch.bincount(self.item, minlength=self.n_items)
+        starts, taken = lengths.cumsum(0) - lengths, lengths[rows]
+        # Votes lie one instance after the other: those of each row are a run of them.
+        within = torch.arange(int(taken.sum())) - (taken.cumsum(0) - taken).repeat_interleave(taken)
+        places = starts[rows].repeat_interleave(taken) + within
         return type(self)(
-            item[order],
-            self.source[kept][order],
-            self.answer[kept][order],
-            self.weight[kept][order],
+            torch.arange(len(rows)).repeat_interleave(taken),
+            self.source[places],
+            self.answer[places],
+            self.weight[places],
             len(rows),
             self.n_sources,
             self.n_classes,
