@@ -95,12 +95,12 @@ def test_instances_go_by_their_rows_where_the_features_have_no_ids(tmp_path):
 @pytest.mark.parametrize(
     ("said", "way"),
     [
-        ([[0, 1, 1], [1, 1, 0], [0, -1, -1]], "dawid_skene"),
-        ([[0, 1, -1], [1, 1, -1], [0, -1, -1]], "majority"),  # two sources
-        ([[0, 1, -1], [1, -1, -1], [-1, -1, 0]], "majority"),  # that seldom meet
+        ([[0, 1, 1], [1, 1, 0], [0, 0, 1]], "dawid_skene"),
+        ([[0, 1, 1], [1, 1, 0], [0, -1, -1]], "majority"),  # asked, and silent
+        ([[0, 1, -1], [1, 1, -1], [0, 0, -1]], "majority"),  # two sources
     ],
 )
-def test_sources_are_weighed_where_enough_of_them_meet(tmp_path, said, way):
+def test_sources_are_weighed_where_votes_tell_of_them(tmp_path, said, way):
     np.save(tmp_path / "v.npy", np.array(said))
     beliefs = read(tmp_path / "v.npy", ids=None)
     assert any(note.endswith(f"were combined by {way}.") for note in beliefs.notes)
@@ -125,8 +125,9 @@ def test_empty_labels_abstain(tmp_path):
 def test_silence_tells_nothing_of_rows_that_nobody_was_asked_about(tmp_path):
     said = {f"vote_{place}": [0, 1, 1, 0, -1] for place in range(3)}
     path = save(tmp_path / "v.csv", {"id": list("abcde"), **said})
-    all_rows = read(path, ids=list("abcde"), n_rows=5).belief.marginals()
-    beliefs = read(path, ids=list("xbadcey"), n_rows=7)
+    weighed = {"votes": "dawid_skene"}
+    all_rows = read(path, ids=list("abcde"), n_rows=5, **weighed).belief.marginals()
+    beliefs = read(path, ids=list("xbadcey"), n_rows=7, **weighed)
     marginals = beliefs.belief.marginals()
     assert marginals[[0, 6]].tolist() == [[0.5, 0.5]] * 2
     assert torch.allclose(marginals[[2, 1, 4, 3, 5]], all_rows, atol=1e-5)

@@ -1,5 +1,6 @@
 """Where beliefs come from: what people have, turned into what tacit learns from."""
 
+from tacit.sources._combined import combined, way_for
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
 from tacit.sources._fusion import Fused, fuse, weights_by_evidence
@@ -21,6 +22,7 @@ __all__ = [
     "Taxonomy",
     "Voted",
     "Votes",
+    "combined",
     "cooccurrence",
     "count_cooccurrence",
     "dawid_skene",
@@ -32,6 +34,7 @@ __all__ = [
     "summarised",
     "transition_from_anchors",
     "transition_from_trusted",
+    "way_for",
     "weights_by_evidence",
     "with_accuracies",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import torch
 
 from tacit.beliefs import Categorical
-from tacit.sources import Votes, dawid_skene, majority
+from tacit.sources import Votes, dawid_skene, majority, way_for
 from tacit.table._beliefs import finished
 from tacit.table._classes import codes_of, in_order, sorted_names
 from tacit.table._errors import listed
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from tacit.table._join import Join
 
 __all__ = ["Ballots", "believed", "believed_names", "counted"]
-
-_ENOUGH: Final = 3
-"""Sources from which on their reliability can be told by where they agree."""
-
-_OFTEN: Final = 0.5
-"""Share of the instances with votes that have two or more, from which on sources meet enough."""
 
 
 class Ballots(NamedTuple):
@@ -146,7 +140,7 @@ def believed(
         notes: What is odd about it.
     """
     heard = torch.bincount(votes.source, minlength=len(sources)) > 0
-    way = how or _way(votes, int(heard.sum()))
+    way = how or way_for(votes)
     _check_room(votes, way, path)
     belief = majority(votes) if way == "majority" else _weighed(votes, join)
     said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {way}."
@@ -160,14 +154,6 @@ def believed(
     n_informed = n_asked if speaks else n_voted
     beliefs = finished("votes", belief, classes, n_informed, path, found)
     return beliefs.with_votes(votes, tuple(sources))
-
-
-def _way(votes: Votes, n_heard: int) -> How:
-    """How votes become a belief unless it is said: by reliability where that can be learned."""
-    n_votes = torch.bincount(votes.item, minlength=votes.n_items)
-    voted = int((n_votes > 0).sum())
-    meet = int((n_votes > 1).sum()) >= _OFTEN * voted
-    return "dawid_skene" if n_heard >= _ENOUGH and meet else "majority"
 
 
 def _asked(join: Join) -> NDArray[np.int64]:

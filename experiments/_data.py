@@ -1,0 +1,195 @@
+"""The real collections of the experiments: features, what is known of the labels, and the truth."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.beliefs import Candidates
+from tacit.errors import InvalidInputError
+from tacit.sources import Votes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["Images", "Part", "Task", "cifar10", "files_of", "task", "word_shares"]
+
+_WRENCH: Final = ("youtube", "sms")
+_TABLES: Final = ("lost", "msrcv2")
+_TESTED: Final = 0.2
+"""Share of a table that is kept for the test; the sets of candidates come without a split."""
+
+
+class Part(NamedTuple):
+    """Some instances.
+
+    Attributes:
+        features: As a `tacit.fitting.Collection` takes them.
+        truth: True labels, `(instances,)`; for counting alone.
+        votes: What sources say of them, where there are sources.
+        candidates: What they may be, where that is what is known.
+    """
+
+    features: Any
+    truth: Tensor
+    votes: Votes | None = None
+    candidates: Candidates | None = None
+
+
+class Task(NamedTuple):
+    """A collection to learn from, and one to be tested on.
+
+    Attributes:
+        train: What to learn from.
+        test: What to be tested on.
+        n_classes: Number of classes.
+    """
+
+    train: Part
+    test: Part
+    n_classes: int
+
+
+def files_of(name: str, data: Path) -> list[Path]:
+    """The files that a task is read from."""
+    if name in _WRENCH:
+        return [data / "wrench" / f"{name}_{part}.jsonl.gz" for part in ("train", "test")]
+    if name in _TABLES:
+        return [data / "partial_label_tabular" / f"{name}.npz"]
+    people = data / "cifar10_human_labels"
+    return [
+        data / "cifar10" / "cifar10.npz",
+        people / "cifar10n_train_human.npz",
+        people / "cifar10h_test_human.npz",
+    ]
+
+
+def task(name: str, data: Path, *, seed: int) -> Task:
+    """A task by its name.
+
+    Args:
+        name: "youtube", "sms", "lost", "msrcv2" or "cifar10n".
+        data: Folder of the data.
+        seed: Decides the split where the set has none of its own.
+    """
+    for path in files_of(name, data):
+        if not path.is_file():
+            raise InvalidInputError(
+                f"'{path}' is not there; name the folder that holds the data with --data."
+            )
+    if name in _WRENCH:
+        return _from_wrench(*files_of(name, data))
+    if name in _TABLES:
+        return _from_table(files_of(name, data)[0], seed)
+    return _with_people(data)
+
+
+@cache
+def _from_wrench(train: Path, test: Path) -> Task:
+    """Texts with the votes of labelling functions; features are words and pairs of words."""
+    parts = [_rows(path) for path in (train, test)]
+    features = word_shares(*([row["text"] for row in rows] for rows in parts))
+    return Task(
+        *(
+            Part(
+                features=table,
+                truth=torch.tensor([row["label"] for row in rows]),
+                votes=Votes.from_matrix(
+                    torch.tensor([row["weak_labels"] for row in rows]), n_classes=2
+                ),
+            )
+            for table, rows in zip(features, parts, strict=True)
+        ),
+        n_classes=2,
+    )
+
+
+def word_shares(train: Sequence[str], test: Sequence[str]) -> tuple[Any, Any]:
+    """Weighted counts of words and pairs of words, as scipy sparse matrices of float32."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    counter = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, dtype=np.float32)
+    return counter.fit_transform(train), counter.transform(test)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    import gzip
+    import json
+
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _from_table(path: Path, seed: int) -> Task:
+    """Rows with a set of candidates each; a fifth, drawn by the seed, is kept for the test."""
+    with np.load(path, allow_pickle=False) as file:
+        x, partial, y = file["x"].astype(np.float32), file["partial"], file["y"]
+    order = np.random.default_rng(seed).permutation(len(y))
+    n_tested = round(_TESTED * len(y))
+    test, train = order[:n_tested], order[n_tested:]
+    centre, scale = x[train].mean(0), x[train].std(0)
+    x = (x - centre) / np.where(scale > 0, scale, 1)
+    parts = [
+        Part(
+            features=torch.from_numpy(x[rows]),
+            truth=torch.from_numpy(y[rows].astype(np.int64)),
+            candidates=Candidates.from_mask(torch.from_numpy(partial[rows].astype(bool))),
+        )
+        for rows in (train, test)
+    ]
+    return Task(*parts, n_classes=partial.shape[1])
+
+
+class Images(NamedTuple):
+    """Images and their true labels, for training and for the test."""
+
+    x_train: Tensor
+    y_train: Tensor
+    x_test: Tensor
+    y_test: Tensor
+
+
+@cache
+def cifar10(data: Path) -> Images:
+    """CIFAR-10, `(N, 3, 32, 32)`, each channel with mean 0 and deviation 1."""
+    with np.load(data / "cifar10" / "cifar10.npz", allow_pickle=False) as file:
+        x = {part: torch.from_numpy(file[f"x_{part}"]) for part in ("train", "test")}
+        y = {part: torch.from_numpy(file[f"y_{part}"].astype(np.int64)) for part in x}
+    scale = {part: _channels_first(images).float() / 255 for part, images in x.items()}
+    axes = (0, 2, 3)
+    centre = scale["train"].mean(axes, keepdim=True)
+    deviation = scale["train"].std(axes, keepdim=True)
+    ready = {part: (images - centre) / deviation for part, images in scale.items()}
+    return Images(ready["train"], y["train"].flatten(), ready["test"], y["test"].flatten())
+
+
+def _channels_first(images: Tensor) -> Tensor:
+    return images.movedim(-1, 1).contiguous() if images.shape[-1] == 3 else images
+
+
+@cache
+def _with_people(data: Path) -> Task:
+    """CIFAR-10 with the votes of three people on each image that is learned from."""
+    images = cifar10(data)
+    people = data / "cifar10_human_labels"
+    with np.load(people / "cifar10n_train_human.npz", allow_pickle=False) as file:
+        said = np.stack([file[f"random_label{number}"] for number in (1, 2, 3)], axis=1)
+    votes = Votes.from_matrix(torch.from_numpy(said.astype(np.int64)), n_classes=10)
+    return Task(
+        Part(images.x_train, images.y_train, votes=votes),
+        Part(images.x_test, images.y_test),
+        n_classes=10,
+    )
+
+
+def people_of(data: Path) -> Tensor:
+    """How some fifty people each name the test images of CIFAR-10, as shares, `(N, class)`."""
+    path = data / "cifar10_human_labels" / "cifar10h_test_human.npz"
+    with np.load(path, allow_pickle=False) as file:
+        counts = torch.from_numpy(file["counts"].astype(np.float64))
+    return counts / counts.sum(1, keepdim=True)

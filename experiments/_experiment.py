@@ -1,0 +1,116 @@
+"""What an experiment is: cells to measure, a way to measure them, and a page that shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from benchmarks import record
+from experiments._store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from experiments._store import Cell, Figures
+
+__all__ = ["Experiment", "Means", "reproduce"]
+
+_ALWAYS: Final = ("numpy", "scikit-learn", "tacit-learn")
+
+
+class Means(NamedTuple):
+    """What an experiment may use.
+
+    Attributes:
+        data: Folder of the data.
+        device: Where networks learn, as `tacit.fitting.Execution` names it.
+    """
+
+    data: Path
+    device: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A table or a figure, and how it comes about.
+
+    Attributes:
+        name: On the command line, and of its record and page.
+        about: What it shows, in a line.
+        needs: What the folder of the data must hold, in a line.
+        seeds: Seeds unless others are asked for: 0, 1, ... below this number.
+        cells: All cells for some seeds.
+        files: The files of the data that some cells need.
+        measure: Measures cells, in any order, giving each as it is done.
+        versions: Distributions whose versions matter, beside those always named.
+        page: What a record shows, as Markdown.
+    """
+
+    name: str
+    about: str
+    needs: str
+    seeds: int
+    cells: Callable[[Sequence[int]], list[Cell]]
+    files: Callable[[Sequence[Cell], Path], Iterable[Path]]
+    measure: Callable[[Sequence[Cell], Means], Iterator[tuple[Cell, Figures]]]
+    page: Callable[[Store], str]
+    versions: tuple[str, ...] = ()
+
+
+def reproduce(
+    experiment: Experiment,
+    means: Means,
+    *,
+    out: Path,
+    seeds: Sequence[int],
+    only: Sequence[str] = (),
+    watch: Callable[[int, int, Cell | None], None] | None = None,
+) -> Store:
+    """Measure the cells of an experiment that its record does not have yet.
+
+    Each is kept as soon as it is done: a run that was killed goes on where it was.
+
+    Args:
+        experiment: Which one.
+        means: What it may use.
+        out: The record.
+        seeds: Which draws.
+        only: Texts of which each must occur in one of a cell's settings; all cells by default.
+        watch: Told how many cells are done, of how many, and which was the last.
+    """
+    store = Store(out, experiment.name)
+    wanted = [cell for cell in experiment.cells(seeds) if _is_meant(cell, only)]
+    missing = [cell for cell in wanted if cell not in store]
+    if watch is not None:
+        watch(len(wanted) - len(missing), len(wanted), None)
+    if not missing:
+        return store
+    store.begin(
+        record.circumstances(means.device) | {"versions": _versions(experiment.versions)},
+        data={file.name: file for file in experiment.files(missing, means.data)},
+    )
+    done = len(wanted) - len(missing)
+    for cell, figures in experiment.measure(missing, means):
+        store.add(cell, figures)
+        done += 1
+        if watch is not None:
+            watch(done, len(wanted), cell)
+    return store
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    """Versions of the distributions that are installed."""
+    found = {}
+    for name in (*_ALWAYS, *names):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _is_meant(cell: dict[str, Any], only: Sequence[str]) -> bool:
+    settings = [str(value) for value in cell.values()]
+    return all(any(text == setting for setting in settings) for text in only)

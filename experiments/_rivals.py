@@ -1,0 +1,119 @@
+"""What tacit is compared with: objectives of others, and label models of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from tacit.beliefs import Categorical, Independent
+from tacit.objectives import Objective, SoftCrossEntropy
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from tacit.beliefs._base import Rows
+    from tacit.sources import Votes
+
+__all__ = ["Numbered", "Proden", "crowd_kit", "snorkel"]
+
+
+class Numbered(Independent):
+    """A belief whose parts know which instances they are about, for what remembers instances.
+
+    Args:
+        belief: About all instances, or some.
+        rows: Which; all unless given.
+    """
+
+    def __init__(self, belief: Independent, rows: Tensor | None = None) -> None:
+        self.belief, self.n_classes = belief, belief.n_classes
+        self.rows = torch.arange(len(belief), device=belief.device) if rows is None else rows
+
+    def __len__(self) -> int:
+        return len(self.belief)
+
+    @property
+    def device(self) -> torch.device:
+        return self.belief.device
+
+    def log_probabilities(self, dtype: torch.dtype = torch.float32) -> Tensor:
+        return self.belief.log_probabilities(dtype)
+
+    def dense(self) -> tuple[Tensor, bool]:
+        return self.belief.dense()
+
+    def __getitem__(self, rows: Rows) -> Numbered:
+        index = torch.arange(len(self), device=self.device)[rows]
+        return Numbered(self.belief[rows], self.rows[index])
+
+    def rows_at(self, index: Tensor) -> Numbered:
+        return Numbered(self.belief.rows_at(index), self.rows.index_select(0, index))
+
+
+class Proden(Objective):
+    """Progressive identification of true labels (Lv and others, 2020).
+
+    Cross-entropy against weights over the candidates, which are uniform at first; after each step
+    those of the batch become the prediction of that step, restricted to the candidates: what an
+    instance is pulled to is what was predicted the last time that it was seen.
+
+    Args:
+        belief: About all instances of the collection; what it excludes is no candidate.
+    """
+
+    formula = SoftCrossEntropy.formula
+
+    def __init__(self, belief: Independent) -> None:
+        super().__init__(validate=False)
+        allowed = belief.marginals() > 0
+        self.register_buffer("weights", allowed / allowed.sum(1, keepdim=True))
+        self.weights: Tensor
+
+    def forward(
+        self, logits: Tensor | None = None, belief: Any = None, **unused: Any
+    ) -> Tensor:
+        """Mean cross-entropy of a batch of a `Numbered` belief; the weights move on."""
+        del unused
+        assert logits is not None
+        log_q = logits.log_softmax(1)
+        before = self.weights.index_select(0, belief.rows)
+        joint = torch.where(before > 0, log_q.detach(), -torch.inf).softmax(1)
+        self.weights.index_copy_(0, belief.rows, joint.to(before.dtype))
+        return -(before * log_q).sum(1).mean()
+
+
+def crowd_kit(votes: Votes) -> Categorical:
+    """Dawid and Skene by crowd-kit, with its defaults; of instances without votes it says nothing.
+
+    Raises:
+        ImportError: If crowd-kit is not installed.
+    """
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
+    frame = pd.DataFrame(
+        {"task": votes.item.numpy(), "worker": votes.source.numpy(), "label": votes.answer.numpy()}
+    )
+    found = DawidSkene().fit_predict_proba(frame)
+    table = np.full((votes.n_items, votes.n_classes), 1 / votes.n_classes)
+    voted = found.index.to_numpy()
+    table[voted] = 0
+    table[np.ix_(voted, found.columns.to_numpy())] = found.to_numpy()
+    return Categorical(torch.from_numpy(table).float())
+
+
+def snorkel(votes: Votes, *, seed: int) -> Categorical:
+    """The label model of snorkel, with its defaults.
+
+    Raises:
+        ImportError: If snorkel is not installed.
+    """
+    from snorkel.labeling.model import LabelModel
+
+    table = np.full((votes.n_items, votes.n_sources), -1)
+    table[votes.item.numpy(), votes.source.numpy()] = votes.answer.numpy()
+    model = LabelModel(cardinality=votes.n_classes, verbose=False)
+    model.fit(table, seed=seed, progress_bar=False)
+    return Categorical(torch.from_numpy(model.predict_proba(table)).float())

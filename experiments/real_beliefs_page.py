@@ -1,0 +1,3 @@
+"""The page of `real_beliefs`."""
+from __future__ import annotations
+def page(store): return ""
