@@ -8,12 +8,11 @@ written from the record.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from experiments._experiment import Experiment
+from experiments._experiment import Experiment, Means, reproduce
 
-__all__ = ["MODULES", "experiment"]
+__all__ = ["MODULES", "Experiment", "Means", "experiment", "reproduce"]
 
 MODULES: Final = {
     "crowd": "experiments.crowd",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from tacit._files import write_atomically
 from tacit.beliefs import Categorical, Independent
 from tacit.objectives import Objective, SoftCrossEntropy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from tacit.beliefs._base import Rows
     from tacit.sources import Votes
 
-__all__ = ["Numbered", "Proden", "crowd_kit", "snorkel"]
+__all__ = ["Numbered", "Proden", "label_model"]
 
 
 class Numbered(Independent):
@@ -71,9 +76,7 @@ class Proden(Objective):
         self.register_buffer("weights", allowed / allowed.sum(1, keepdim=True))
         self.weights: Tensor
 
-    def forward(
-        self, logits: Tensor | None = None, belief: Any = None, **unused: Any
-    ) -> Tensor:
+    def forward(self, logits: Tensor | None = None, belief: Any = None, **unused: Any) -> Tensor:
         """Mean cross-entropy of a batch of a `Numbered` belief; the weights move on."""
         del unused
         assert logits is not None
@@ -84,12 +87,29 @@ class Proden(Objective):
         return -(before * log_q).sum(1).mean()
 
 
-def crowd_kit(votes: Votes) -> Categorical:
-    """Dawid and Skene by crowd-kit, with its defaults; of instances without votes it says nothing.
+def label_model(name: str, votes: Votes, *, seed: int, kept: Path) -> Categorical:
+    """What somebody else's label model makes of votes, with its defaults.
+
+    Args:
+        name: "crowd-kit", whose Dawid and Skene says nothing of instances without votes; or
+            "snorkel".
+        votes: What was said.
+        seed: Of what it draws.
+        kept: File that its labels are kept in, so that it need be installed but once.
 
     Raises:
-        ImportError: If crowd-kit is not installed.
+        ImportError: If it is not installed, and the file is not there.
     """
+    if not kept.exists():
+        table = (_crowd_kit if name == "crowd-kit" else partial(_snorkel, seed=seed))(votes)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        save = partial(np.savez_compressed, probabilities=table.astype(np.float32))
+        write_atomically(kept, save)
+    with np.load(kept, allow_pickle=False) as file:
+        return Categorical(torch.from_numpy(file["probabilities"]))
+
+
+def _crowd_kit(votes: Votes) -> NDArray[np.float64]:
     import pandas as pd
     from crowdkit.aggregation import DawidSkene
 
@@ -101,19 +121,15 @@ def crowd_kit(votes: Votes) -> Categorical:
     voted = found.index.to_numpy()
     table[voted] = 0
     table[np.ix_(voted, found.columns.to_numpy())] = found.to_numpy()
-    return Categorical(torch.from_numpy(table).float())
+    return table
 
 
-def snorkel(votes: Votes, *, seed: int) -> Categorical:
-    """The label model of snorkel, with its defaults.
-
-    Raises:
-        ImportError: If snorkel is not installed.
-    """
+def _snorkel(votes: Votes, *, seed: int) -> NDArray[np.float64]:
     from snorkel.labeling.model import LabelModel
 
     table = np.full((votes.n_items, votes.n_sources), -1)
     table[votes.item.numpy(), votes.source.numpy()] = votes.answer.numpy()
     model = LabelModel(cardinality=votes.n_classes, verbose=False)
     model.fit(table, seed=seed, progress_bar=False)
-    return Categorical(torch.from_numpy(model.predict_proba(table)).float())
+    found: NDArray[np.float64] = model.predict_proba(table)
+    return found

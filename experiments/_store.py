@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Figures", "Store"]
 
-Cell: TypeAlias = "dict[str, str | int]"
+Cell: TypeAlias = "dict[str, str | int | float]"
 """Settings by name; one of them is usually the seed."""
 Figures: TypeAlias = "dict[str, Any]"
 """What was measured: numbers, texts, lists, as JSON has them."""
@@ -52,7 +52,7 @@ class Store:
     def __getitem__(self, cell: Cell) -> Figures:
         return self._cells[_key(cell)][2]
 
-    def matching(self, **settings: str | int) -> Iterator[tuple[Cell, Figures]]:
+    def matching(self, **settings: str | float) -> Iterator[tuple[Cell, Figures]]:
         """The cells that have these settings, in order of their seeds."""
         found = [
             (cell, figures)
@@ -61,7 +61,7 @@ class Store:
         ]
         return iter(sorted(found, key=lambda each: int(each[0].get("seed", 0))))
 
-    def settings(self, name: str) -> list[str | int]:
+    def settings(self, name: str) -> list[str | int | float]:
         """The values that a setting takes, in the order in which they were measured."""
         return list(
             dict.fromkeys(cell[name] for cell, _, _ in self._cells.values() if name in cell)
@@ -103,9 +103,7 @@ class Store:
         )
         text = f'{opened},\n "cells": [\n  {lines}\n ]\n}}\n'
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(
-            self.path, lambda file: file.write(text.encode()), error=InvalidInputError
-        )
+        write_atomically(self.path, lambda file: file.write(text.encode()), error=InvalidInputError)
 
     def _read(self) -> None:
         try:
@@ -138,9 +136,9 @@ def _checksum(path: Path) -> str:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as file:
                 for name in sorted(file.files):
-                    array = np.ascontiguousarray(file[name])
+                    array = file[name]
                     found.update(f"{name} {array.dtype} {array.shape}".encode())
-                    found.update(array)
+                    found.update(array.tobytes())
         else:
             found.update(path.read_bytes())
     except OSError as error:

@@ -1,52 +1,82 @@
 """Labels from the votes of crowds alone, without features: tacit.sources beside crowd-kit.
 
-    python -m experiments.crowd --data DIR --out experiments/results/crowd.json
+    tacit reproduce crowd --data DIR
 
 DIR holds a folder `crowd` of `.npz` files with `item`, `worker` and `label` of each vote and the
 `truth` of each item, which is for counting only. The others are measured where crowd-kit is
-installed, with its defaults. Beside the record a table is written, as Markdown. The last line
-printed is one JSON object.
+installed, with its defaults.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
 import math
-import sys
 import time
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import torch
 
-from benchmarks.record import circumstances, write
+from experiments._experiment import Experiment
+from experiments._page import bold, provenance
 from tacit.sources import Votes, dawid_skene, majority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from experiments._experiment import Means
+    from experiments._store import Cell, Figures, Store
 
     Arrays = dict[str, NDArray[Any]]
     Aggregate = Callable[[Arrays], NDArray[Any]]
 
-RIVALS = ("MajorityVote", "DawidSkene", "GLAD", "MACE")
-OURS = ("majority", "Dawid and Skene")
+__all__ = ["EXPERIMENT"]
+
+SETS: Final = ("bluebirds", "dogs4", "product_er")
+OURS: Final[dict[str, Aggregate]] = {
+    "tacit, majority": lambda data: _likeliest(majority(_votes(data))),
+    "tacit, Dawid and Skene": lambda data: _likeliest(dawid_skene(_votes(data))),
+}
+RIVALS: Final = ("MajorityVote", "DawidSkene", "GLAD", "MACE")
 
 
-def ours() -> dict[str, Aggregate]:
-    """The beliefs of tacit, of which the likeliest class counts."""
+def cells(seeds: Sequence[int]) -> list[Cell]:
+    """Every method on every crowd; nothing of it is drawn by us."""
+    methods = [*OURS, *(f"crowd-kit {name}" for name in RIVALS)]
+    return [
+        {"set": name, "method": method, "seed": seed}
+        for name in SETS
+        for method in methods
+        for seed in seeds
+    ]
+
+
+def measure(wanted: Sequence[Cell], means: Means) -> Iterator[tuple[Cell, Figures]]:
+    """Share of right labels, its standard error, and the time it took."""
+    theirs = _theirs()
+    for cell in wanted:
+        aggregate = (OURS | theirs).get(str(cell["method"]))
+        if aggregate is None:
+            continue  # crowd-kit is not installed
+        with np.load(_file(cell, means.data), allow_pickle=False) as file:
+            data = {key: file[key] for key in file.files}
+        yield cell, _measured(data, aggregate)
+
+
+def _measured(data: Arrays, aggregate: Aggregate) -> Figures:
+    started = time.process_time()
+    right = float((aggregate(data) == data["truth"]).mean())
     return {
-        "majority": lambda data: _likeliest(majority(_votes(data))),
-        "Dawid and Skene": lambda data: _likeliest(dawid_skene(_votes(data))),
+        "accuracy": round(right, 4),
+        "standard error": round(math.sqrt(right * (1 - right) / len(data["truth"])), 4),
+        "processor seconds": round(time.process_time() - started, 2),
+        "items": len(data["truth"]),
+        "votes": len(data["item"]),
     }
 
 
-def theirs() -> dict[str, Aggregate]:
+def _theirs() -> dict[str, Aggregate]:
     """crowd-kit's aggregations, where it is installed."""
     try:
         from crowdkit import aggregation
@@ -63,7 +93,8 @@ def _rival(kind: Any) -> Aggregate:
             {"task": data["item"], "worker": data["worker"], "label": data["label"]}
         )
         found = kind().fit_predict(frame)
-        return found.reindex(range(len(data["truth"]))).to_numpy()
+        aligned: NDArray[Any] = found.reindex(range(len(data["truth"]))).to_numpy()
+        return aligned
 
     return aggregate
 
@@ -79,76 +110,63 @@ def _votes(data: Arrays) -> Votes:
 
 
 def _likeliest(belief: Any) -> NDArray[Any]:
-    return belief.marginals().argmax(1).numpy()
+    number: NDArray[Any] = belief.marginals().argmax(1).numpy()
+    return number
 
 
-def measured(data: Arrays, aggregate: Aggregate) -> dict[str, float]:
-    """Share of right labels, its standard error, and the time it took."""
-    started = time.process_time()
-    right = float((aggregate(data) == data["truth"]).mean())
-    return {
-        "accuracy": round(right, 4),
-        "standard error": round(math.sqrt(right * (1 - right) / len(data["truth"])), 4),
-        "processor seconds": round(time.process_time() - started, 2),
-    }
+def _file(cell: Cell, data: Path) -> Path:
+    return data / "crowd" / f"{cell['set']}.npz"
 
 
-def table(record: dict[str, Any]) -> str:
-    """The record as Markdown; the best of each set is in bold."""
-    sets = record["sets"]
-    methods = list(next(iter(sets.values()))["methods"])
-    best = {n: max(m["accuracy"] for m in each["methods"].values()) for n, each in sets.items()}
+def files(wanted: Sequence[Cell], data: Path) -> list[Path]:
+    """The crowds that the cells are about."""
+    return list(dict.fromkeys(_file(cell, data) for cell in wanted))
+
+
+def page(store: Store) -> str:
+    """A table of accuracies, and where they are from."""
+    return f"{_HEAD}\n{table(store)}\n{_FOOT}\n{provenance(store)}"
+
+
+def table(store: Store) -> str:
+    """Accuracies in percent with their standard errors; the best of each set is in bold."""
+    sets = [str(name) for name in store.settings("set")]
     lines = ["| | " + " | ".join(sets) + " |", "|---|" + "---:|" * len(sets)]
-    for method in methods:
-        cells = []
-        for name, each in sets.items():
-            found = each["methods"][method]
-            shown = f"{100 * found['accuracy']:.1f} ± {100 * found['standard error']:.1f}"
-            cells.append(f"**{shown}**" if found["accuracy"] == best[name] else shown)
-        who = f"tacit, {method}" if method in OURS else method
-        lines.append(f"| {who} | " + " | ".join(cells) + " |")
+    found = {(c["set"], c["method"]): figures for c, figures in store.matching()}
+    best = {name: max(f["accuracy"] for (s, _), f in found.items() if s == name) for name in sets}
+    for method in store.settings("method"):
+        shown = []
+        for name in sets:
+            figures = found.get((name, method))
+            if figures is None:
+                shown.append("–")
+                continue
+            text = f"{100 * figures['accuracy']:.1f} ± {100 * figures['standard error']:.1f}"
+            shown.append(bold(text) if figures["accuracy"] == best[name] else text)
+        lines.append(f"| {method} | " + " | ".join(shown) + " |")
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure, print, keep."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds `crowd`")
-    parser.add_argument("--out", type=Path, help="file to keep the result in")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    paths = sorted((options.data / "crowd").glob("*.npz"))
-    if not paths:
-        sys.exit(
-            f"'{options.data / 'crowd'}' holds no .npz files; name the folder above with --data."
-        )
-    sets = {}
-    for path in paths:
-        with np.load(path, allow_pickle=False) as file:
-            data = {key: file[key] for key in file.files}
-        methods = {
-            name: measured(data, aggregate) for name, aggregate in (ours() | theirs()).items()
-        }
-        sets[path.stem] = {
-            "sha256": hashlib.sha256(path.read_bytes()).hexdigest()[:16],
-            "items": len(data["truth"]),
-            "votes": len(data["item"]),
-            "methods": methods,
-        }
-        print(path.stem, methods, file=sys.stderr)
-    record = {**circumstances("cpu"), "crowd-kit": _version("crowd-kit"), "sets": sets}
-    write(record, options.out)
-    if options.out is not None:
-        options.out.with_suffix(".md").write_text(table(record), "utf-8")
-    print(json.dumps(record))
+_HEAD: Final = """\
+# Votes of crowds, without features
 
+Workers say what items are; who is right? Share of the items whose likeliest label is the true
+one, in percent, with its standard error; the best of each set is in bold. `dawid_skene` of
+`tacit.sources` with its defaults, beside crowd-kit with its own.
+"""
+_FOOT: Final = """\
+Bluebirds: is this bird an indigo bunting? Dogs4: which of four breeds is it? Product_er: are
+these two products the same? Measure it again with `tacit reproduce crowd --data DIR`.
+"""
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT: Final = Experiment(
+    name="crowd",
+    about="labels from the votes of crowds alone, beside crowd-kit",
+    needs="the folder crowd",
+    seeds=1,
+    cells=cells,
+    files=files,
+    measure=measure,
+    page=page,
+    versions=("crowd-kit",),
+)

@@ -19,7 +19,7 @@ import torch
 
 from experiments._data import files_of, people_of, task
 from experiments._experiment import Experiment
-from experiments._rivals import Numbered, Proden, crowd_kit, snorkel
+from experiments._rivals import Numbered, Proden, label_model
 from experiments.real_beliefs_page import page
 from tacit import diagnostics
 from tacit.beliefs import Candidates, Categorical
@@ -88,12 +88,14 @@ class Setup:
     Attributes:
         predictor: Builds the network for a task.
         settings: Of the engine.
+        steps: Learning rates, of which each method gets its best by held-out evidence.
         has_votes: Whether what is known are votes.
         score: What counts: the share of right labels, or F1 of the second class.
     """
 
     predictor: Callable[[Task, torch.Generator], nn.Module]
     settings: dict[str, Any]
+    steps: tuple[float, ...]
     has_votes: bool
     score: Literal["accuracy", "F1"] = "accuracy"
 
@@ -110,27 +112,26 @@ def _convolutions(task: Task, generator: torch.Generator) -> nn.Module:
     return PooledCNN(3, (32, 32), task.n_classes, generator=generator)
 
 
-_SMALL: Final = {"epochs": 100, "batch_size": 128, "learning_rate": 2e-3, "patience": 0}
+_SMALL: Final = {"epochs": 100, "batch_size": 128, "patience": 0}
+_IMAGES: Final = {"epochs": 30, "batch_size": 256, "augment": "shift", "patience": 0}
+_STEPS: Final = (2e-3, 1e-2)
 SETS: Final = {
-    "youtube": Setup(predictor=_linear, settings=_SMALL, has_votes=True),
-    "sms": Setup(predictor=_linear, settings=_SMALL, has_votes=True, score="F1"),
-    "lost": Setup(predictor=_perceptron, settings=_SMALL, has_votes=False),
-    "msrcv2": Setup(predictor=_perceptron, settings=_SMALL, has_votes=False),
-    "cifar10n": Setup(
-        predictor=_convolutions,
-        settings={"epochs": 30, "batch_size": 256, "augment": "shift", "patience": 0},
-        has_votes=True,
-    ),
+    "youtube": Setup(predictor=_linear, settings=_SMALL, steps=_STEPS, has_votes=True),
+    "sms": Setup(predictor=_linear, settings=_SMALL, steps=_STEPS, has_votes=True, score="F1"),
+    "lost": Setup(predictor=_perceptron, settings=_SMALL, steps=_STEPS, has_votes=False),
+    "msrcv2": Setup(predictor=_perceptron, settings=_SMALL, steps=_STEPS, has_votes=False),
+    "cifar10n": Setup(predictor=_convolutions, settings=_IMAGES, steps=(2e-3,), has_votes=True),
 }
 
 
 def cells(seeds: Sequence[int]) -> list[Cell]:
     """Every method on every set that has what it needs."""
     return [
-        {"set": name, "method": method, "seed": seed}
+        {"set": name, "method": method, "step": step, "seed": seed}
         for name, setup in SETS.items()
         for method, how in METHODS.items()
         if setup.has_votes or not how.needs_votes
+        for step in setup.steps
         for seed in seeds
     ]
 
@@ -140,7 +141,8 @@ def measure(wanted: Sequence[Cell], means: Means) -> Iterator[tuple[Cell, Figure
     for (name, known, seed), group in groupby(sorted(wanted, key=_shared), key=_shared):
         given = task(name, means.data, seed=seed)
         try:
-            belief, counts = _known(given.train, known, seed)
+            kept = means.data / "label_models" / f"{name}-{known}-{seed}.npz"
+            belief, counts = _known(given.train, known, seed, kept)
         except ImportError:
             continue  # a rival that is not installed
         yield from _fitted(list(group), given, belief, counts, means)
@@ -151,20 +153,19 @@ def _shared(cell: Cell) -> tuple[str, Known, int]:
     return str(cell["set"]), METHODS[str(cell["method"])].known, int(cell["seed"])
 
 
-def _known(part: Part, known: Known, seed: int) -> tuple[Independent, Tensor | None]:
-    """A belief, and which instances count: rivals learn from those that somebody voted on."""
+def _known(part: Part, known: Known, seed: int, kept: Path) -> tuple[Independent, Tensor | None]:
+    """A belief, and which instances count: those that somebody voted on."""
     if part.votes is None:
         assert part.candidates is not None
         return part.candidates, None
     votes = part.votes
-    if known == "belief":
-        return combined(votes), None
-    voted = votes.counts().sum(1) > 0
+    voted = votes.heard()
     makers: dict[str, Callable[[], Independent]] = {
+        "belief": lambda: combined(votes),
         "majority": lambda: majority(votes),
         "reliability": lambda: dawid_skene(votes),
-        "crowd-kit": lambda: crowd_kit(votes),
-        "snorkel": lambda: snorkel(votes, seed=seed),
+        "crowd-kit": lambda: label_model(known, votes, seed=seed, kept=kept),
+        "snorkel": lambda: label_model(known, votes, seed=seed, kept=kept),
         "any vote": lambda: Candidates.from_mask((votes.counts() > 0) | ~voted.unsqueeze(1)),
     }
     return makers[known](), voted.float()
@@ -179,14 +180,14 @@ def _fitted(
         Plan(
             predictor=partial(setup.predictor, given),
             objective=METHODS[str(cell["method"])].objective(belief),
-            settings=Settings(seed=int(cell["seed"]), **setup.settings),
+            settings=Settings(
+                seed=int(cell["seed"]), learning_rate=float(cell["step"]), **setup.settings
+            ),
         )
         for cell in group
     ]
     on_gpu = Execution(device=means.device).torch_device().type == "cuda"
-    execution = Execution(
-        device=means.device, cuda_graph="yes" if on_gpu else "no", together="no"
-    )
+    execution = Execution(device=means.device, cuda_graph="yes" if on_gpu else "no")
     for cell, plan, run in zip(
         group, plans, fit(plans, collection, execution=execution), strict=True
     ):
@@ -221,8 +222,6 @@ def _figures(
         "best epoch": run.best_epoch,
         "collapsed": any(alarm.degenerate for alarm in run.history[-1].alarms),
     }
-    if given.test.votes is not None and setup.has_votes:
-        pass
     if cell["set"] == "cifar10n":
         found |= _beside_people(tested, people_of(means.data))
     return {key: round(v, 5) if isinstance(v, float) else v for key, v in found.items()}

@@ -185,9 +185,11 @@ def test_class_that_nobody_votes_for_stays_possible():
     assert bool((p[:, 2] > 0).all() & (p[:, 2] < 0.3).all())
 
 
-def test_nothing_is_known_without_votes():
+def test_only_the_balance_is_known_without_votes():
     votes = Votes.from_matrix([[-1, -1], [0, 1], [1, 1]], n_classes=2, all_asked=False)
-    assert majority(votes).marginals()[0].tolist() == [0.5, 0.5]
+    assert votes.heard().tolist() == [False, True, True]
+    # Half a vote and none for the first class, and an instance of each.
+    assert majority(votes).marginals()[0].tolist() == [1.5 / 4, 2.5 / 4]
     belief = dawid_skene(votes)
     assert_close(belief.marginals(torch.float64)[0], belief.balance, rtol=1e-5, atol=1e-6)
 

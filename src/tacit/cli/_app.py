@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import _check, _demo, _predict, _report, _resolve
+from tacit.cli import _check, _demo, _predict, _report, _reproduce, _resolve
 
 __all__ = ["app", "main"]
 
@@ -56,6 +56,7 @@ app.command("resolve")(_resolve.resolve)
 app.command("predict")(_predict.predict)
 app.command("check")(_check.check)
 app.command("report")(_report.report)
+app.command("reproduce")(_reproduce.reproduce)
 
 
 def main() -> None:

@@ -231,6 +231,10 @@ class Votes:
         counts = torch.zeros(self.n_items, self.n_classes, dtype=torch.float64)
         return counts.index_put_((self.item, self.answer), self.weight, accumulate=True)
 
+    def heard(self) -> Tensor:
+        """Whether anybody votes on each instance, `(instances,)`."""
+        return torch.bincount(self.item, minlength=self.n_items) > 0
+
     def coverage(self) -> Tensor:
         """Share of the instances that each source votes on, `(sources,)`."""
         pairs = torch.stack([self.item, self.source]).unique(dim=1)

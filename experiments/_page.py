@@ -1,0 +1,61 @@
+"""What the pages of experiments share: numbers in words, and where figures are from."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from experiments._store import Store
+
+__all__ = ["bold", "mean", "percent", "provenance", "spread", "table"]
+
+
+def bold(text: str) -> str:
+    """Text in bold."""
+    return f"**{text}**"
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean; NaN of nothing."""
+    known = [*values]
+    return statistics.mean(known) if known else math.nan
+
+
+def spread(values: Iterable[float]) -> float:
+    """The standard deviation of the draws; 0 of a single one."""
+    known = [*values]
+    return statistics.stdev(known) if len(known) > 1 else 0.0
+
+
+def percent(values: Sequence[float], digits: int = 1) -> str:
+    """Mean and deviation of shares, in percent."""
+    return f"{100 * mean(values):.{digits}f} ± {100 * spread(values):.{digits}f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; all columns but the first are numbers."""
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def provenance(store: Store) -> str:
+    """Machines, versions, commits and checksums, as a folded section."""
+    lines = [_circumstances(each) for each in store.circumstances]
+    files = ", ".join(f"`{name}` {value}" for name, value in sorted(store.data.items()))
+    told = "".join(f"- {line}\n" for line in lines)
+    checked = (
+        f"Data (first 16 digits of the SHA-256 of their contents): {files}.\n" if files else ""
+    )
+    return f"## Where the figures are from\n\n{told}\n{checked}"
+
+
+def _circumstances(found: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
+    where = f"{found['device']}, {found['threads']} threads"
+    known = f"Python {found['python']}, torch {found['torch']}, {versions}"
+    return f"commit {found['commit']}: {where}, {known}"
