@@ -59,7 +59,7 @@ def test_what_was_learned_serves_new_votes():
     model = along().fit(X, ballots())
     new = ballots(TRUTH[:30], seed=1)
     taught = new.with_learned(model.belief_.learned())
-    expected = Voted(new.votes, model.belief_.reliability, model.belief_.balance)
+    expected = Voted(new.votes, model.belief_.reliability, new.balance)
     found = [model.posterior(X[:30], belief) for belief in (taught, expected, new)]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
     assert abs(found[0] - found[2]).max() > 0.01

@@ -34,8 +34,9 @@ class Voted(Independent):
     instances, to abstain is the last of the answers, and tells something too: a labelling function
     that looks for one class alone tells of it by speaking, and against it by silence.
 
-    `updated` estimates the reliabilities and the balance anew from the posterior that a predictor's
-    evidence gives: sources and predictor learn from each other.
+    `updated` estimates the reliabilities anew from the posterior that a predictor's evidence gives:
+    sources and predictor learn from each other. The balance stays, since evidence has the balance
+    taken out: nothing would push back when a class grows.
 
     Args:
         votes: What was said.
@@ -43,7 +44,7 @@ class Voted(Independent):
             that says nothing.
         balance: π, `(class,)`.
         strength: Votes that the prior of each row of C is worth, see `dawid_skene`.
-        learns: Whether `updated` estimates anything.
+        learns: Whether `updated` estimates the reliabilities.
 
     Example:
         >>> from tacit.sources import Votes
@@ -113,21 +114,17 @@ class Voted(Independent):
         r = (self._log_p.cpu().double() + a).softmax(-1)
         # An instance of weight 2 counts like two of them.
         counted = r if w is None else r * w.double().unsqueeze(1)
-        table, balance = confusions(self.votes, counted, self.strength)
-        return self._taught({"reliability": table, "balance": balance})
+        return self._taught({"reliability": confusions(self.votes, counted, self.strength)[0]})
 
     def learned(self) -> dict[str, Tensor]:
-        return {"reliability": self.reliability, "balance": self.balance} if self.learns else {}
+        return {"reliability": self.reliability} if self.learns else {}
 
     def _taught(self, learned: Mapping[str, Tensor]) -> Self:
         if not self.learns:
             return self
         taught = copy.copy(self)
         taught.reliability = _checked_reliability(learned["reliability"], self.votes)
-        # As it is, to the bit: to divide it by its sum again would round it.
-        _checked_balance(learned["balance"], self.n_classes)
-        taught.balance = learned["balance"].cpu().double()
-        log_p = _log_belief(self.votes, taught.reliability.log(), taught.balance.log())
+        log_p = _log_belief(self.votes, taught.reliability.log(), self.balance.cpu().log())
         taught._log_p = log_p.to(self.device)
         return taught
 
