@@ -31,6 +31,7 @@ __all__ = [
     "TrackedMass",
     "class_mass",
     "evidence",
+    "own_evidence",
     "sum_by_class",
 ]
 
@@ -151,6 +152,35 @@ def evidence(log_prediction: Tensor, *, log_mass: Tensor, strata: Tensor | None 
                 [1.3333, 0.0000]])
     """
     return log_prediction - spread(log_mass, strata, log_prediction.ndim)
+
+
+def own_evidence(
+    log_prediction: Tensor,
+    *,
+    weight: Tensor | None = None,
+    strata: Tensor | None = None,
+    n_strata: int | None = None,
+) -> Tensor:
+    """The evidence of a collection that is seen whole: S is the mean of q over these very rows.
+
+    Args:
+        log_prediction: Log of q, `(instances, class)`.
+        weight: Weight of each instance; 0 is "not there".
+        strata: Stratum of each instance, where each has a class mass of its own.
+        n_strata: Number of strata; by default those that occur.
+
+    Example:
+        >>> alike = torch.tensor([[0.25, 0.75]] * 2).log()
+        >>> own_evidence(alike)
+        tensor([[0., 0.],
+                [0., 0.]])
+    """
+    if n_strata is None:
+        n_strata = 1 if strata is None else int(strata.max()) + 1
+    own = strata if n_strata > 1 else None
+    sums = sum_by_class(log_prediction, weight=weight, strata=own, n_strata=n_strata, group=None)
+    log_mass = sums.log_mass if n_strata > 1 else sums.log_mass[0]
+    return evidence(log_prediction, log_mass=log_mass, strata=own)
 
 
 def spread(log_mass: Tensor, strata: Tensor | None, ndim: int) -> Tensor:

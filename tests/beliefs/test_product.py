@@ -166,7 +166,7 @@ def test_product_moves_with_all_it_holds():
 
 def test_both_factors_are_updated():
     class Counting(Categorical):
-        def updated(self, log_prediction):
+        def updated(self, log_prediction, **_):
             return Categorical(log_prediction.exp())
 
     product = Pairs.equal([[0, 1]], n_classes=2, n_instances=2) * Counting(torch.ones(2, 2))

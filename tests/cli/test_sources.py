@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.cases import CLASSES, QUICK, case, refused, tacit
+from tests.report.cases import Page
 from tests.table.ballots import choice, save_json
 from tests.table.cases import save
 
@@ -67,11 +68,44 @@ def test_run_remembers_how_its_beliefs_were_read(files):
     assert json.loads(tacit(*again).stdout)["classes"] == list(CLASSES)
 
 
-def test_functions_label_a_collection(files):
+def resolving(files, *options):
+    """Arguments that resolve votes of three functions, which are silent now and then."""
     truth = case().truth
     said = np.where(np.arange(len(truth)) % 5 == 0, -1, truth)
-    ids = {"id": case().ids}
-    path = save(files / "v.csv", ids | {f"lf_{place}": said for place in range(3)})
+    columns = {f"lf_{place}": said for place in range(2)} | {"lf_odd": (said + 1) % 3}
+    path = save(files / "v.csv", {"id": case().ids} | columns)
     out = ("--out", files / "run", "--classes", ",".join(CLASSES), "--json")
-    done = tacit("resolve", files / "x.parquet", "--beliefs", path, *out, *QUICK)
-    assert json.loads(done.stdout)["kind"] == "votes"
+    return ("resolve", files / "x.parquet", "--beliefs", path, *out, *options)
+
+
+def test_functions_label_a_collection(files):
+    told = json.loads(tacit(*resolving(files, *QUICK)).stdout)
+    assert told["kind"] == "votes"
+    assert [each["learned"] for each in told["sources"]] == [None] * 3
+
+
+def test_what_sources_are_worth_is_learned_along_and_reported(files):
+    options = ("--epochs", 4, "--members", 1, "--update-every", 1)
+    told = json.loads(tacit(*resolving(files, *options)).stdout)
+    described = json.loads((files / "run" / "run.json").read_text())
+    assert described["recipe"]["update_every"] == 1
+    assert described["results"]["sources"] == told["sources"]
+    accuracy, learned = (
+        [each[name] for each in told["sources"]] for name in ("accuracy", "learned")
+    )
+    assert learned != accuracy
+    assert min(learned[:2]) > learned[2] + 0.3
+    tacit("report", files / "run")
+    page = Page((files / "run" / "report.html").read_text("utf-8"))
+    assert page.column("source-list", "learned") == [
+        f"{share:.1%}".replace("%", " %") for share in learned
+    ]
+
+
+def test_updates_of_votes_that_only_count_are_refused(files):
+    options = ("--votes", "majority", "--epochs", 4, "--update-every", 1)
+    told = tacit(*resolving(files, *options), code=1).stderr
+    assert (
+        "error: `update_every` must be 0 for Categorical, a belief that has nothing to le" in told
+    )
+    assert not (files / "run").exists()

@@ -81,6 +81,7 @@ ODD_SETTINGS = st.fixed_dictionaries(
         "classes": st.sampled_from([[0, 1], ["a", "b", "c"], [2, 1, 0], "abc", [1, 1, 2], []]),
         "held_out": st.sampled_from([0.01, 0.5, 1.0]),
         "warm_up": st.integers(0, 2),
+        "update_every": st.integers(-1, 2),
         "schedule": st.sampled_from(["plateau", "constant"]),
         "on_collapse": st.just("restore"),
         "augment": st.just("shift"),

@@ -69,7 +69,7 @@ def test_posterior_of_a_row_does_not_depend_on_the_part():
     np.testing.assert_array_equal(model.posterior(X[40:45], BELIEF[40:45]), whole[40:45])
 
 
-@pytest.mark.parametrize("name", ["posterior_", "prediction_", "history_", "held_out_evidence_"])
+@pytest.mark.parametrize("name", ["belief_", "posterior_", "history_", "held_out_evidence_"])
 def test_what_is_of_a_collection_says_why_it_is_not_there(name):
     model = quick().fit(X, BELIEF).partial_fit(X[:30], BELIEF[:30])
     assert not hasattr(model, name)

@@ -12,6 +12,7 @@ from tacit.beliefs import Bags, Candidates, Categorical, Chains, Orderings, Pair
 from tacit.fitting import Collection, Execution, Plan, Settings, fit
 from tacit.objectives import RQ
 from tacit.predictors import Linear, Perceptron
+from tacit.sources import Voted, Votes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,17 @@ def orderings(n: int = N) -> Orderings:
     return Orderings(torch.arange(n).view(-1, 3), n_classes=N_CLASSES, n_instances=n, strict=False)
 
 
+def votes(n: int = N) -> Voted:
+    """Three workers, wrong now and then, who are taken for equally good."""
+    generator = torch.Generator().manual_seed(7)
+    right = torch.rand(n, 3, generator=generator) < torch.tensor([0.9, 0.6, 0.5])
+    other = (truth(n).unsqueeze(1) + torch.randint(1, 3, (n, 3), generator=generator)) % N_CLASSES
+    said = torch.where(right, truth(n).unsqueeze(1), other)
+    alike = 0.2 + 0.4 * torch.eye(N_CLASSES).expand(3, -1, -1)
+    asked = Votes.from_matrix(said, n_classes=N_CLASSES, all_asked=False)
+    return Voted(asked, alike, torch.ones(N_CLASSES))
+
+
 BELIEFS = {
     "candidates": candidates,
     "categorical": categorical,
@@ -84,6 +96,7 @@ BELIEFS = {
     "chains": chains,
     "orderings": orderings,
     "product": lambda n=N: pairs(n) * categorical(n),
+    "votes": votes,
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -17,6 +19,7 @@ from tests.fitting.cases import (
     linear,
     plan,
     train,
+    votes,
 )
 from tests.fitting.test_engine import Flat, images
 from tests.fitting.test_resume import interrupted
@@ -98,3 +101,18 @@ def test_own_predictors_are_captured_unless_told_otherwise():
     given = plan(EM(TrackedMass()), epochs=12)
     (captured,) = train(given, execution=Execution(device="cuda"))
     assert_same(captured, *train(given, execution=CAPTURED))
+
+
+@pytest.mark.parametrize("execution", [CAPTURED, PLAIN], ids=["asked to capture", "plain"])
+def test_beliefs_that_learn_along_learn_the_same_there(tmp_path, execution):
+    """Nothing is captured, since a graph would go on reading the belief that it has seen."""
+    plans = [plan(EM(TrackedMass()), epochs=12, update_every=every) for every in (1, 3)]
+    found = train(plans, collection(votes()), execution=execution)
+    for there, here in zip(found, train(plans, collection(votes())), strict=True):
+        for one, other in zip(there.history, here.history, strict=True):
+            assert one.loss == pytest.approx(other.loss, rel=0.01, abs=1e-3)
+    every_step = replace(execution, checkpoint_every=0.0)
+    assert interrupted(plans, collection(votes()), tmp_path, 37, every_step)
+    resumed = train(plans, collection(votes()), execution, tmp_path, resume=True)
+    for one, other in zip(resumed, found, strict=True):
+        assert_same(one, other)

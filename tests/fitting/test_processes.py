@@ -55,6 +55,7 @@ CASES = {
     "empty share": ("chains", [plan(EM(TrackedMass()), double, batch_size=5)]),
     "lone instances": ("candidates", [plan(RQ(), double, epochs=1, batch_size=1)]),
     "several": ("candidates", [plan(RQ(), double, seed=s, batch_size=9 + s) for s in (0, 1, 2)]),
+    "learning along": ("votes", [plan(EM(TrackedMass()), double, epochs=4, update_every=1)]),
     "own weights": ("candidates", [plan(RQ(), of_its_own)]),
 }
 WEIGHT = torch.arange(N) % 4

@@ -34,6 +34,7 @@ from tests.fitting.cases import (
     pairs,
     plan,
     train,
+    votes,
 )
 from tests.fitting.test_engine import Flat, Forgetful, images
 
@@ -56,6 +57,13 @@ SCENARIOS = {
     "augmented": lambda: (
         [plan(predictor=Flat, augment="shift")],
         Collection(images(), candidates()),
+    ),
+    "learning along": lambda: (
+        [
+            plan(update_every=1, epochs=3, held_out=0.0),
+            plan(EM(CollectionMass()), warm_up=1, update_every=2, epochs=4, seed=1),
+        ],
+        collection(pairs() * votes(), weight=torch.arange(N) % 3.0),
     ),
     "restarting": lambda: ([plan(QR(), batch_size=60, **COLLAPSING)], collection()),
 }

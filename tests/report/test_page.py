@@ -145,6 +145,15 @@ def test_sources_are_shown_where_the_run_tells_of_them(page, tmp_path):
     assert run.column("source-list", "accuracy") == ["93.0 %", "–"]
     assert run.column("source-list", "finding") == ["–", "never right"]
     assert run.values["source-list"][0] == {"coverage": 0.4, "conflict": 0.125, "accuracy": 0.93}
+    assert "learned" not in run.rows["source-list"][0]
+
+
+def test_what_sources_have_learned_is_shown_beside_what_was_stated(tmp_path):
+    told = [{"name": "b", "accuracy": 0.93, "learned": 0.61}, {"name": "a", "learned": None}]
+    run = page_of(make_run(tmp_path / "run", sources=told))
+    assert run.column("source-list", "accuracy") == ["93.0 %", "–"]
+    assert run.column("source-list", "learned") == ["61.0 %", "–"]
+    assert "after the belief has learned along" in run.words
 
 
 def test_table_without_beliefs_is_reported_and_said(tmp_path):

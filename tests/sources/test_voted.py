@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from tacit.beliefs import Categorical
+from tacit.beliefs import Categorical, Pairs
 from tacit.errors import InvalidInputError
-from tacit.sources import Voted, Votes, dawid_skene, majority, with_accuracies
+from tacit.sources import Voted, Votes, dawid_skene, fuse, majority, with_accuracies
+from tacit.sources._voted import confusions
 
 
 def slow_belief(votes, reliability, balance):
@@ -215,6 +216,79 @@ def test_predictor_teaches_the_reliabilities(seed):
     learns = Voted(votes, belief.reliability, belief.balance)
     taught = learns.updated(evident).accuracy()
     assert_close(taught, torch.tensor([0.9, 0.4, 0.4]).double(), rtol=0, atol=0.08)
+
+
+def taught(seed, **how):
+    """A belief that learns, a prediction at random, and the belief after it."""
+    votes, reliability, balance = random_votes(seed, n_items=12)
+    belief = Voted(votes, reliability, balance)
+    generator = torch.Generator().manual_seed(seed)
+    log_q = (2 * torch.randn(12, 4, generator=generator)).log_softmax(1)
+    return belief, log_q, belief.updated(log_q, **how)
+
+
+def assert_same_learned(one, other):
+    for name, value in other.learned().items():
+        assert_close(one.learned()[name], value)
+
+
+def test_what_is_learned_is_what_the_posterior_counts(seed):
+    belief, log_q, after = taught(seed)
+    q = log_q.double().exp()
+    r = belief.marginals(torch.float64) * q / q.mean(0)
+    expected, _ = confusions(belief.votes, r / r.sum(1, keepdim=True), 1.0)
+    assert_close(after.reliability, expected)
+    assert torch.equal(after.balance, belief.balance)
+
+
+def test_whole_weights_teach_like_as_many_instances(seed):
+    weight = torch.arange(12) % 4
+    belief, log_q, after = taught(seed, weight=weight.float())
+    rows = torch.arange(12).repeat_interleave(weight)
+    assert_same_learned(after, belief[rows].updated(log_q[rows]))
+
+
+def test_each_stratum_has_evidence_of_its_own():
+    strata = torch.arange(12) % 2
+    belief, log_q, after = taught(0, strata=strata)
+    of_a_bias = log_q + strata.unsqueeze(1) * torch.tensor([0.0, 1.0, -1.0, 2.0])
+    assert_same_learned(belief.updated(of_a_bias, strata=strata), after)
+    assert not torch.allclose(belief.updated(of_a_bias).reliability, after.reliability)
+
+
+def test_what_was_learned_carries_over_to_other_votes(seed):
+    belief, _, after = taught(seed)
+    again = belief.with_learned(after.learned())
+    assert torch.equal(again.marginals(), after.marginals())
+    assert all(value.equal(again.learned()[name]) for name, value in after.learned().items())
+    part = belief[5:8].with_learned(after.learned())
+    assert torch.equal(part.marginals(), after[5:8].marginals())
+
+
+def test_parts_learn_each_for_itself(seed):
+    belief, log_q, after = taught(seed)
+    fixed = Categorical(torch.ones(12, 4))
+    fused = fuse({"a": fixed, "a/b": belief, "1": fuse({"x": belief})})
+    whole = Pairs.different([[0, 1]], n_classes=4, n_instances=12) * fused
+    found = whole.with_learned(whole.updated(log_q).learned())
+    for part in (found.independent.parts["a/b"], found.independent.parts["1"].parts["x"]):
+        assert torch.equal(part.marginals(), after.marginals())
+    assert found.independent.parts["a"] is fixed
+
+
+def test_what_another_belief_has_learned_is_refused():
+    belief, _, after = taught(0)
+    fixed = Voted(belief.votes, belief.reliability, belief.balance, learns=False)
+    assert fixed.learned() == {}
+    assert fixed.with_learned({}) is fixed
+    with pytest.raises(
+        InvalidInputError, match=r"what this belief learns \(nothing\), but it hold"
+    ):
+        fixed.with_learned(after.learned())
+    with pytest.raises(InvalidInputError, match=r"learns \(reliability\), but it holds nothing"):
+        belief.with_learned({})
+    with pytest.raises(InvalidInputError, match="`reliability` must have shape"):
+        belief.with_learned(dawid_skene(Votes.from_matrix([[0], [1]])).learned())
 
 
 def test_votes_multiply_with_other_beliefs():

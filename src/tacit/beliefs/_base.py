@@ -14,13 +14,22 @@ from tacit.beliefs._logspace import normalised
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from types import EllipsisType
 
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Belief", "Independent", "Posterior", "Rows", "row_index", "taken"]
+__all__ = [
+    "Belief",
+    "Independent",
+    "Posterior",
+    "Rows",
+    "learned_by",
+    "learned_of",
+    "row_index",
+    "taken",
+]
 
 _Plain: TypeAlias = "Tensor | slice | Sequence[int]"
 Rows: TypeAlias = "_Plain | tuple[_Plain, EllipsisType]"
@@ -107,13 +116,45 @@ class Belief(ABC):
         nothing = torch.zeros(len(self), self.n_classes, dtype=dtype, device=self.device)
         return self.posterior(nothing).log_marginals.exp()
 
-    def updated(self, log_prediction: Tensor) -> Self:
+    def updated(
+        self,
+        log_prediction: Tensor,
+        *,
+        weight: Tensor | None = None,
+        strata: Tensor | None = None,
+    ) -> Self:
         """The belief as revised by a prediction; itself for a belief that has nothing to learn.
 
         Args:
             log_prediction: Log of the prediction q, `(instances, class)`.
+            weight: Weight of each instance, `(instances,)`.
+            strata: Stratum of each instance, where each has a class mass of its own.
         """
-        del log_prediction
+        del log_prediction, weight, strata
+        return self
+
+    def learned(self) -> dict[str, Tensor]:
+        """What `updated` revises, by name; empty for a belief that has nothing to learn."""
+        return {}
+
+    def with_learned(self, learned: Mapping[str, Tensor]) -> Self:
+        """The same belief with what another one of its kind has learned.
+
+        Args:
+            learned: As `learned` gives it, of a belief that may be about other instances.
+        """
+        if {*learned} != {*self.learned()}:
+            raise refuse(
+                "learned",
+                f"hold what this belief learns ({', '.join(self.learned()) or 'nothing'})",
+                f"it holds {', '.join(learned) or 'nothing'}",
+                "take it from a belief of the same kind and sources",
+            )
+        return self._taught(learned)
+
+    def _taught(self, learned: Mapping[str, Tensor]) -> Self:
+        """`with_learned`, after its check."""
+        del learned
         return self
 
     def to(self, device: torch.device | str) -> Self:
@@ -150,6 +191,23 @@ class Belief(ABC):
                 f"it is {log_evidence.dtype}",
                 "convert it with log_evidence.float()",
             )
+
+
+def learned_by(parts: Iterable[Belief]) -> dict[str, Tensor]:
+    """What the parts of a belief have learned, each under its number."""
+    return {
+        f"{number}/{name}": value
+        for number, part in enumerate(parts)
+        for name, value in part.learned().items()
+    }
+
+
+def learned_of(learned: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
+    """What one of the parts has learned; inverse of `learned_by`."""
+    start = f"{number}/"
+    return {
+        name.removeprefix(start): value for name, value in learned.items() if name.startswith(start)
+    }
 
 
 class Independent(Belief):

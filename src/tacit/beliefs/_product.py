@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Self
 
 import torch
 
-from tacit.beliefs._base import Belief, Independent, Posterior, Rows
+from tacit.beliefs._base import (
+    Belief,
+    Independent,
+    Posterior,
+    Rows,
+    learned_by,
+    learned_of,
+)
 from tacit.errors import InvalidInputError, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torch import Tensor
 
 __all__ = ["Product", "check_same_collection", "nothing_left", "product"]
@@ -121,9 +130,25 @@ class Product(Belief):
         log_marginals, log_normaliser = self.structured.posterior(log_evidence + log_belief)
         return Posterior(log_marginals, log_normaliser - self._log_overlap(log_evidence.dtype))
 
-    def updated(self, log_prediction: Tensor) -> Self:
+    def updated(
+        self,
+        log_prediction: Tensor,
+        *,
+        weight: Tensor | None = None,
+        strata: Tensor | None = None,
+    ) -> Self:
         return type(self)(
-            self.structured.updated(log_prediction), self.independent.updated(log_prediction)
+            self.structured.updated(log_prediction, weight=weight, strata=strata),
+            self.independent.updated(log_prediction, weight=weight, strata=strata),
+        )
+
+    def learned(self) -> dict[str, Tensor]:
+        return learned_by((self.structured, self.independent))
+
+    def _taught(self, learned: Mapping[str, Tensor]) -> Self:
+        return type(self)(
+            self.structured.with_learned(learned_of(learned, 0)),
+            self.independent.with_learned(learned_of(learned, 1)),
         )
 
     def __getitem__(self, rows: Rows) -> Self:

@@ -130,6 +130,13 @@ def resolve(
         int | None,
         typer.Option(help="Epochs of soft cross-entropy first.", rich_help_panel=_LEARNING),
     ] = None,
+    update_every: Annotated[
+        int | None,
+        typer.Option(
+            help="Epochs between updates of what sources of votes are worth [default: never].",
+            rich_help_panel=_LEARNING,
+        ),
+    ] = None,
     held_out: Annotated[
         str | None,
         typer.Option(help="Share kept out to judge by, or auto.", rich_help_panel=_LEARNING),

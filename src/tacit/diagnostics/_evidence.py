@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tacit.evidence import evidence, sum_by_class
+from tacit.evidence import own_evidence
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,12 +59,7 @@ def held_out_evidence(
         rows = (_by_group(weight, belief) > 0)[belief.group_of].nonzero().squeeze(1)
         q, belief, weight = q[rows], belief[rows], weight[rows]
         strata = None if strata is None else strata[rows]
-    if n_strata is None:
-        n_strata = 1 if strata is None else int(strata.max()) + 1
-    strata = strata if n_strata > 1 else None
-    sums = sum_by_class(q, weight=weight, strata=strata, n_strata=n_strata, group=None)
-    log_mass = sums.log_mass if n_strata > 1 else sums.log_mass[0]
-    a = evidence(q, log_mass=log_mass, strata=strata)
+    a = own_evidence(q, weight=weight, strata=strata, n_strata=n_strata)
     log_normaliser = belief.posterior(a).log_normaliser.double()
     if weight is None:
         return float(log_normaliser.sum() / len(q))

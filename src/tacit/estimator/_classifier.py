@@ -19,7 +19,7 @@ from tacit.errors import CollapseWarning, refuse
 from tacit.estimator._features import read_features
 from tacit.estimator._instances import check_length, collected, weights_of
 from tacit.estimator._plans import check_settings, execution_of, plans_for
-from tacit.estimator._readout import log_prediction, resolved, sums_of
+from tacit.estimator._readout import log_prediction, resolved, revised, sums_of
 from tacit.estimator._stream import Stream
 from tacit.estimator._targets import (
     Target,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["BeliefClassifier"]
 
 _OF_A_COLLECTION = (
-    *("posterior_", "prediction_", "history_", "ended_", "alarms_"),
+    *("belief_", "posterior_", "prediction_", "history_", "ended_", "alarms_"),
     "held_out_evidence_",
 )
 """What only `fit` can say."""
@@ -86,6 +86,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight_decay: Decay of the weights.
         schedule: "cosine", "plateau" or "constant".
         warm_up: Epochs of soft cross-entropy before the objective.
+        update_every: Epochs between two updates of a belief that learns along, such as
+            `tacit.sources.dawid_skene`: the reliability of each source is then estimated from what
+            the features say too. 0 is never. Held-out evidence is that against the belief as it was
+            stated.
         held_out: Share of the collection, in whole groups, kept out of training to judge it; "auto"
             is a tenth where that is 20 instances or more, else 0.
         patience: Epochs without better held-out evidence before training stops; 0 is never; "auto"
@@ -99,6 +103,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         classes_: Names of the classes, `(class,)`.
+        belief_: The belief that `posterior_` comes from: as it was stated, or, with `update_every`,
+            as q revises it; of votes, `belief_.accuracy()` tells how good each source is.
         posterior_: r on the fitted collection, `(instances, class)`.
         prediction_: q on the fitted collection, `(instances, class)`.
         log_class_mass_: Log of S of the fitted collection, `(class,)`, or `(strata, class)`; finite
@@ -130,6 +136,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    belief_: Belief
     log_class_mass_: NDArray[np.floating]
     posterior_: NDArray[np.floating]
     prediction_: NDArray[np.floating]
@@ -152,6 +159,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight_decay: float = 0.0,
         schedule: str = "cosine",
         warm_up: int = 0,
+        update_every: int = 0,
         held_out: float | str = "auto",
         patience: int | str = "auto",
         augment: str = "none",
@@ -175,6 +183,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weight_decay = weight_decay
         self.schedule = schedule
         self.warm_up = warm_up
+        self.update_every = update_every
         self.held_out = held_out
         self.patience = patience
         self.augment = augment
@@ -237,7 +246,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The first part decides how features are standardised. The class mass is a running mean over
         the last 5,000 instances. There is no `posterior_`, which is of a whole collection:
-        ask `posterior` for that of a part.
+        ask `posterior` for that of a part. What is of epochs has no meaning here; so beliefs stay
+        as they are stated, whatever `update_every` says.
 
         Args:
             X: Features of this part.
@@ -302,7 +312,9 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.floating]:
         """The posterior r for new instances that come with beliefs, `(instances, class)`.
 
-        S is that of the fitted collection, so that no row depends on the others of the call.
+        S is that of the fitted collection, so that no row depends on the others of the call. The
+        belief is taken as it is stated; what `fit` has taught that of its collection is passed on
+        by `y.with_learned(model.belief_.learned())`.
 
         Args:
             X: Features.
@@ -419,7 +431,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_q = log_prediction(self, collection.features)
         log_mass = sums_of(log_q, collection, n_strata).log_mass
         self.log_class_mass_ = (log_mass if n_strata > 1 else log_mass[0]).numpy()
-        self.posterior_ = resolved(self, log_q, collection, self.tempering)
+        self.belief_ = revised(self, log_q, collection, n_strata)
+        self.posterior_ = resolved(self, log_q, collection.about(self.belief_), self.tempering)
         self.prediction_ = log_q.exp_().numpy()
 
     def _read(self, X: Any) -> Any:

@@ -45,7 +45,7 @@ _LEAST_HELD_OUT: Final = 2
 
 _AS_THEY_ARE: Final = (
     *("learning_rate", "optimizer", "weight_decay", "schedule", "warm_up"),
-    *("augment", "on_collapse"),
+    *("update_every", "augment", "on_collapse"),
 )
 """Settings of the engine that an estimator has by the same names."""
 

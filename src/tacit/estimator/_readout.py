@@ -10,17 +10,20 @@ import torch
 from tacit.estimator._plans import check_tempering, execution_of
 from tacit.evidence import sum_by_class
 from tacit.fitting import perceive, posterior
+from tacit.fitting._rows import groups_of, rows_that_count
+from tacit.fitting._updates import relearned
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
 
+    from tacit.beliefs import Belief
     from tacit.estimator._classifier import BeliefClassifier
     from tacit.evidence import MassSum
     from tacit.fitting import Collection
 
-__all__ = ["log_prediction", "resolved", "sums_of"]
+__all__ = ["log_prediction", "resolved", "revised", "sums_of"]
 
 _LEAST: Final = -1e20
 """Log of a prediction at the least: beliefs take what is far below it for impossible, and no class
@@ -47,6 +50,24 @@ def sums_of(log_q: Tensor, collection: Collection, n_strata: int) -> MassSum:
         n_strata=n_strata,
         group=None,
     )
+
+
+def revised(
+    model: BeliefClassifier, log_q: Tensor, collection: Collection, n_strata: int
+) -> Belief:
+    """The belief of a collection as q revises it, where the model lets beliefs learn.
+
+    Args:
+        model: Says whether it does.
+        log_q: Log of q for the instances.
+        collection: What was learned from.
+        n_strata: Number of strata of the class mass.
+    """
+    belief = collection.belief
+    if not model.update_every:
+        return belief
+    rows = rows_that_count(len(belief), groups_of(belief), collection.weight)
+    return relearned(collection, log_q[rows], rows=rows, n_strata=n_strata)
 
 
 def resolved(

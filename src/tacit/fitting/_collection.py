@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -71,6 +72,12 @@ class Collection:
 
     def __len__(self) -> int:
         return len(self.belief)
+
+    def about(self, belief: Belief) -> Collection:
+        """The same instances with another belief about them."""
+        other = copy.copy(self)
+        other.belief = belief
+        return other
 
 
 def _per_instance(name: str, values: Any, n_instances: int) -> Tensor | None:

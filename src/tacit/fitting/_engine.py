@@ -15,7 +15,7 @@ from tacit._processes import n_processes, process_number, same_everywhere
 from tacit.beliefs import Independent
 from tacit.errors import InvalidInputError, refuse
 from tacit.fitting._checkpoint import CheckpointError, load_state, save_state
-from tacit.fitting._feed import Batch, Feed
+from tacit.fitting._feed import Batch, Feed, Share
 from tacit.fitting._fingerprint import fingerprint
 from tacit.fitting._log import Log
 from tacit.fitting._random import set_random_state
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
+    from tacit.beliefs import Belief
     from tacit.fitting._collection import Collection
     from tacit.fitting._record import Record
 
@@ -229,10 +230,12 @@ class _Engine:
         """The batches of each step; none where a captured step takes its rows itself."""
         if self._captured is not None:
             return iter([[] for _ in steps])
-        shares = ([self._own_share(rows) for _, rows in step] for step in steps)
+        # A run's belief stays what it is for the whole epoch.
+        beliefs = {run: self._feed.placed(run.belief) for step in steps[:1] for run, _ in step}
+        shares = ([self._own_share(rows, beliefs[run]) for run, rows in step] for step in steps)
         return self._feed.stream(shares)
 
-    def _own_share(self, rows: Tensor) -> tuple[Tensor, bool]:
+    def _own_share(self, rows: Tensor, belief: Belief) -> Share:
         """What this process takes of a batch, and whether that counts.
 
         A process whose share is empty takes a group that does not count, so that all processes
@@ -240,11 +243,11 @@ class _Engine:
         """
         own = share_of(rows, self._groups, process_number("world"), n_processes("world"))
         if len(own):
-            return own, True
+            return Share(own, belief=belief)
         first = (
             rows[:1] if self._groups is None else rows[self._groups[rows] == self._groups[rows[0]]]
         )
-        return first, False
+        return Share(first, counts=False, belief=belief)
 
     def _after_step(self, asked: Asked) -> None:
         asked.agree()
@@ -304,6 +307,7 @@ class _Engine:
             self.device.type == "cuda"
             and self._feed.held
             and isinstance(self._feed.belief, Independent)
+            and not any(run.settings.update_every for run in self.runs)
             and n_processes("world") == 1
         )
         if self.execution.cuda_graph == "auto":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.fitting._collection import Collection
     from tacit.fitting._settings import Execution
 
-__all__ = ["Batch", "Feed", "fits"]
+__all__ = ["Batch", "Feed", "Share", "fits"]
 
 _AHEAD = 2
 """Batches that are read while the device works."""
@@ -41,6 +41,20 @@ class Batch(NamedTuple):
     belief: Belief
     weight: Tensor | None
     strata: Tensor | None
+
+
+class Share(NamedTuple):
+    """What one run takes in a step.
+
+    Attributes:
+        rows: Row numbers.
+        counts: Whether they count, or are only there so that something is.
+        belief: As `Feed.placed` gives it; that of the collection unless given.
+    """
+
+    rows: Tensor
+    counts: bool = True
+    belief: Belief | None = None
 
 
 class Feed:
@@ -65,6 +79,7 @@ class Feed:
             execution.hold == "yes" or fits(collection.features, device)
         )
         self.features: Features = collection.features
+        self._stated = collection.belief
         self.belief, self.weight, self.strata = (
             collection.belief,
             collection.weight,
@@ -77,12 +92,22 @@ class Feed:
             self.strata = None if self.strata is None else self.strata.to(device)
         self._channels_last = execution.channels_last
 
-    def batch(self, rows: Tensor) -> Batch:
-        """Some instances; rows on the device where the features are held, else on the host."""
+    def placed(self, belief: Belief) -> Belief:
+        """A belief about the collection where the feed takes it from."""
+        if belief is self._stated:
+            return self.belief
+        return belief.to(self.device) if self.held else belief
+
+    def batch(self, rows: Tensor, belief: Belief | None = None) -> Batch:
+        """Some instances; rows on the device where the features are held, else on the host.
+
+        Args:
+            rows: Row numbers.
+            belief: As `placed` gives it; that of the collection unless given.
+        """
         features = features_at(self.features, rows)
-        belief = (
-            self.belief.rows_at(rows) if isinstance(self.belief, Independent) else self.belief[rows]
-        )
+        whole = self.belief if belief is None else belief
+        belief = whole.rows_at(rows) if isinstance(whole, Independent) else whole[rows]
         weight = None if self.weight is None else self.weight[rows]
         strata = None if self.strata is None else self.strata[rows]
         if self.held:
@@ -94,11 +119,11 @@ class Feed:
             None if strata is None else strata.to(self.device),
         )
 
-    def stream(self, plan: Iterable[Sequence[tuple[Tensor, bool]]]) -> Iterator[list[Batch]]:
+    def stream(self, plan: Iterable[Sequence[Share]]) -> Iterator[list[Batch]]:
         """The batches of several runs, step by step; read ahead by a thread when not held.
 
         Args:
-            plan: For each step the rows of each run, and whether they count.
+            plan: For each step what each run takes.
         """
         steps = iter(plan)
         if self.held:
@@ -112,10 +137,10 @@ class Feed:
                     waiting.append(reader.submit(self._read, following))
                 yield ready
 
-    def _read(self, step: Sequence[tuple[Tensor, bool]]) -> list[Batch]:
+    def _read(self, step: Sequence[Share]) -> list[Batch]:
         ready = []
-        for rows, counts in step:
-            batch = self.batch(rows.to(self.device) if self.held else rows)
+        for rows, counts, belief in step:
+            batch = self.batch(rows.to(self.device) if self.held else rows, belief)
             if not counts:
                 nothing = torch.zeros(len(rows), device=self.device)
                 batch = batch._replace(weight=nothing)

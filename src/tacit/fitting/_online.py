@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tacit.fitting._feed import Feed
+from tacit.fitting._feed import Feed, Share
 from tacit.fitting._random import set_random_state
 from tacit.fitting._rows import batches, check_groups, groups_of, mixed, rows_that_count
 from tacit.fitting._step import train_step
@@ -40,7 +40,7 @@ def learn_once(
         batches(rows, groups, each.settings.batch_size, each.settings.seed, number)
         for each in learners
     ]
-    steps = [[(own, True) for own in step] for step in zip(*orders, strict=True)]
+    steps = [[Share(own) for own in step] for step in zip(*orders, strict=True)]
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):
         set_random_state(device, mixed(learners[0].settings.seed, number))

@@ -19,6 +19,7 @@ from tacit.fitting._perceive import perceive
 from tacit.fitting._record import Record
 from tacit.fitting._rows import batches, check_groups, groups_of, mixed, rows_that_count, split
 from tacit.fitting._schedule import rate_factor
+from tacit.fitting._updates import relearned
 from tacit.objectives._diagnosis import check_strata
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Run:
         self._groups = groups_of(collection.belief)
         check_groups(self._groups, plan.settings.batch_size)
         _check_objective(plan.objective, collection)
-        rows = rows_that_count(len(collection), self._groups, collection.weight)
+        _check_updates(plan.settings, collection)
+        self._rows = rows = rows_that_count(len(collection), self._groups, collection.weight)
         self._split = split(rows, self._groups, plan.settings.held_out, plan.settings.seed)
         if not len(self._split.held_out):
             plan.settings.check_needs()
@@ -114,6 +116,7 @@ class Run:
         )
         share_first(self.learner.network.state_dict().values())
         self.epoch = self.n_steps = 0
+        self.belief = self._collection.belief
         self._mass: Tensor | None = None
         self._looks: list[Vitals] = []
         self._scores: list[float | None] = []
@@ -136,11 +139,22 @@ class Run:
 
     def begin_epoch(self) -> None:
         """What is done before the first step of an epoch, and not where one is resumed."""
+        if self._is_update_due():
+            self.belief = relearned(
+                self._collection,
+                self._perceived(self._rows),
+                rows=self._rows,
+                n_strata=self._objective.mass.n_strata,
+            )
         mass = self.learner.objective.mass
         if isinstance(mass, CollectionMass) and not self.learner.warming_up:
             log_q = self._perceived(self._split.fit)
             part = sum_by_class(log_q, **self._about(self._split.fit), group=None)
             mass.refresh([part], group=None).to(self._device)
+
+    def _is_update_due(self) -> bool:
+        every, done = self.settings.update_every, self.epoch - self.warm_up
+        return every > 0 and done > 0 and done % every == 0
 
     def begin_step(self, position: int, n_steps: int) -> None:
         """Set the learning rate and the random state of the next step.
@@ -210,6 +224,7 @@ class Run:
         return {
             "learner": self.learner.state(),
             "best_state": self.best_state,
+            "learned": self._learned(),
             "mass": self._mass,
             "n_steps": self.n_steps,
             "epoch": self.epoch,
@@ -226,6 +241,8 @@ class Run:
         self.learner.load(state["learner"])
         best = state["best_state"]
         self.best_state = best and {name: t.to(self._device) for name, t in best.items()}
+        if (learned := state["learned"]) is not None:
+            self.belief = self._collection.belief.with_learned(learned)
         self._mass, self.n_steps = state["mass"], state["n_steps"]
         self.epoch, self.restarts, self.ended = state["epoch"], state["restarts"], state["ended"]
         self.history = [Record.from_dict(record) for record in state["history"]]
@@ -235,6 +252,10 @@ class Run:
         score, self.best_epoch = state["best"]
         self.best_score = -math.inf if score is None else score
         self.learner.warming_up = self.epoch < self.warm_up
+
+    def _learned(self) -> dict[str, Tensor] | None:
+        """What the belief has learned since it was stated, if anything."""
+        return None if self.belief is self._collection.belief else self.belief.learned()
 
     def _mean_loss(self) -> float:
         loss = float(self.learner.loss_sum) / max(self.n_steps, 1)
@@ -318,6 +339,16 @@ class Run:
         seed = mixed(self.settings.seed, 3)
         found = split(rows, self._groups, _SAMPLE / len(rows), seed).held_out
         return found if len(found) else rows
+
+
+def _check_updates(settings: Settings, collection: Collection) -> None:
+    if settings.update_every and not collection.belief.learned():
+        raise refuse(
+            "update_every",
+            f"be 0 for {type(collection.belief).__name__}, a belief that has nothing to learn",
+            f"it is {settings.update_every}",
+            "leave it out, or pass a belief that learns, such as tacit.sources.dawid_skene(votes)",
+        )
 
 
 def _check_objective(objective: Objective, collection: Collection) -> None:

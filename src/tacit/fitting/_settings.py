@@ -39,6 +39,12 @@ class Settings:
             when the held-out evidence has not risen for a third of `patience` epochs.
         warm_up: Epochs of soft cross-entropy against the belief's marginals before the objective;
             fewer than there are epochs.
+        update_every: Epochs between two updates of a belief that learns along, such as votes of
+            sources whose reliability is not known for certain: before an epoch begins, what the
+            belief learns is estimated anew (`Belief.updated`) from the posterior of the whole
+            collection. The first update comes when so many epochs after the warm-up are done; 0 is
+            never. Held-out evidence and vital signs are still taken against the belief as it was
+            stated, so that all epochs are judged by one measure.
         held_out: Share of the instances, in whole groups, that is kept out of training to judge it
             by held-out evidence: early stopping, the best state and the plateau need it. At most
             20,000 instances; 0 trains on all for all epochs.
@@ -68,6 +74,7 @@ class Settings:
     weight_decay: float = 0.0
     schedule: Schedule = "cosine"
     warm_up: int = 0
+    update_every: int = 0
     held_out: float = 0.1
     patience: int = 10
     augment: Augment = "none"
@@ -76,7 +83,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name, low in {"epochs": 1, "batch_size": 1, "warm_up": 0, "patience": 0}.items():
+        for name, low in _LEAST.items():
             _check_range(name, getattr(self, name), low, math.inf)
         _check_range("seed", self.seed, 0, _LARGEST_SEED)
         _check_range("learning_rate", self.learning_rate, 0.0, math.inf, open_below=True)
@@ -88,6 +95,13 @@ class Settings:
                 "be below the number of epochs",
                 f"it is {self.warm_up} of {self.epochs}",
                 "raise `epochs`, or pass SoftCrossEntropy as the objective",
+            )
+        if self.update_every and self.warm_up + self.update_every >= self.epochs:
+            raise refuse(
+                "update_every",
+                "be below the number of epochs after the warm-up",
+                f"it is {self.update_every} of {self.epochs - self.warm_up}",
+                "pass a smaller one, or raise `epochs`",
             )
         if not self.held_out:
             self.check_needs()
@@ -123,7 +137,8 @@ class Execution:
         cuda_graph: Whether to capture the training step in a CUDA graph, which makes small networks
             many times faster, since their kernels take less time than their launch: "auto" does so
             for tacit's own predictors without dropout, "yes" for any network; both where features
-            are held on a GPU, instances stand alone and there is one process.
+            are held on a GPU, instances stand alone, beliefs stay as they are and there is one
+            process.
         autocast: Whether the network computes in bfloat16.
         channels_last: Whether images are laid out with the channels last, as convolutions on GPUs
             prefer.
@@ -173,6 +188,8 @@ class Execution:
             return torch.device("cuda", torch.cuda.current_device())
         return device
 
+
+_LEAST: Final = {"epochs": 1, "batch_size": 1, "warm_up": 0, "update_every": 0, "patience": 0}
 
 _LARGEST_SEED: Final = 2**63 - 1
 """What torch's generators take."""

@@ -2,11 +2,13 @@
 
 The results of a run may hold a list under "sources", one table for each:
 
-    {"name": "keyword", "coverage": 0.4, "conflict": 0.1, "accuracy": 0.93, "finding": null}
+    {"name": "keyword", "coverage": 0.4, "conflict": 0.1, "accuracy": 0.93, "learned": 0.9,
+     "finding": null}
 
 `coverage` is the share of the instances that it speaks of, `conflict` the share of its votes that
-another source contradicts, `accuracy` how often it is right when it speaks, as learned, and
-`finding` what is odd about it. All but the name may be missing or null.
+another source contradicts, `accuracy` how often it is right when it speaks, as its belief has it,
+`learned` the same after the belief has learned along with the predictor, and `finding` what is odd
+about it. All but the name may be missing or null.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "sources_of"]
 
 _KEY: Final = "sources"
-_FIGURES: Final = ("coverage", "conflict", "accuracy")
+_FIGURES: Final = ("coverage", "conflict", "accuracy", "learned")
 
 
 class Source(NamedTuple):
@@ -32,7 +34,8 @@ class Source(NamedTuple):
         name: What it is called.
         coverage: Share of the instances that it speaks of.
         conflict: Share of its votes that another source contradicts.
-        accuracy: How often it is right when it speaks, as learned.
+        accuracy: How often it is right when it speaks, as its belief was stated.
+        learned: The same after the belief has learned along with the predictor.
         finding: What is odd about it, or empty.
     """
 
@@ -40,6 +43,7 @@ class Source(NamedTuple):
     coverage: float | None
     conflict: float | None
     accuracy: float | None
+    learned: float | None
     finding: str
 
 

@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from tacit.beliefs import Independent
+from tacit.beliefs._base import learned_by, learned_of
 from tacit.beliefs._product import check_same_collection
 from tacit.diagnostics._checks import check_beside
 from tacit.errors import refuse
-from tacit.evidence import evidence, sum_by_class
+from tacit.evidence import own_evidence
 
 if TYPE_CHECKING:
     from tacit.beliefs._base import Rows
@@ -82,8 +83,30 @@ class Fused(Independent):
     def to(self, device: torch.device | str) -> Self:
         return self._with({name: part.to(device) for name, part in self.parts.items()})
 
-    def updated(self, log_prediction: Tensor) -> Self:
-        return self._with({n: part.updated(log_prediction) for n, part in self.parts.items()})
+    def updated(
+        self,
+        log_prediction: Tensor,
+        *,
+        weight: Tensor | None = None,
+        strata: Tensor | None = None,
+    ) -> Self:
+        return self._with(
+            {
+                name: part.updated(log_prediction, weight=weight, strata=strata)
+                for name, part in self.parts.items()
+            }
+        )
+
+    def learned(self) -> dict[str, Tensor]:
+        return learned_by(self.parts.values())
+
+    def _taught(self, learned: Mapping[str, Tensor]) -> Self:
+        return self._with(
+            {
+                name: part.with_learned(learned_of(learned, number))
+                for number, (name, part) in enumerate(self.parts.items())
+            }
+        )
 
     def _with(self, parts: dict[str, Independent]) -> Self:
         fused = copy.copy(self)
@@ -195,7 +218,7 @@ def weights_by_evidence(
     check_beside(log_prediction, "log_prediction", fused)
     tables = fused._tables(torch.float64).detach()
     q = log_prediction.detach().double().to(tables.device)
-    a = evidence(q, log_mass=sum_by_class(q, group=None).log_mass[0])
+    a = own_evidence(q)
     log_weights = torch.zeros(len(parts), dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([log_weights], max_iter=steps, line_search_fn="strong_wolfe")
 

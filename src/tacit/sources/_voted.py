@@ -11,9 +11,11 @@ from torch import Tensor
 from tacit.beliefs import Categorical, Independent
 from tacit.beliefs._base import Rows, row_index
 from tacit.errors import refuse
-from tacit.evidence import evidence, sum_by_class
+from tacit.evidence import own_evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.sources._votes import Votes
 
 __all__ = ["Voted", "confusions", "pooled"]
@@ -32,8 +34,9 @@ class Voted(Independent):
     instances, to abstain is the last of the answers, and tells something too: a labelling function
     that looks for one class alone tells of it by speaking, and against it by silence.
 
-    `updated` estimates the reliabilities and the balance anew from the posterior that a predictor's
-    evidence gives: sources and predictor learn from each other.
+    `updated` estimates the reliabilities anew from the posterior that a predictor's evidence gives:
+    sources and predictor learn from each other. The balance stays, since evidence has the balance
+    taken out: nothing would push back when a class grows.
 
     Args:
         votes: What was said.
@@ -41,7 +44,7 @@ class Voted(Independent):
             that says nothing.
         balance: π, `(class,)`.
         strength: Votes that the prior of each row of C is worth, see `dawid_skene`.
-        learns: Whether `updated` estimates anything.
+        learns: Whether `updated` estimates the reliabilities.
 
     Example:
         >>> from tacit.sources import Votes
@@ -97,14 +100,33 @@ class Voted(Independent):
         # A batch needs no votes: what they amount to will do.
         return Categorical.from_log(self._log_p.index_select(0, index), validate=False)
 
-    def updated(self, log_prediction: Tensor) -> Self:
+    def updated(
+        self,
+        log_prediction: Tensor,
+        *,
+        weight: Tensor | None = None,
+        strata: Tensor | None = None,
+    ) -> Self:
         if not self.learns:
             return self
-        q = log_prediction.detach().cpu().double()
-        a = evidence(q, log_mass=sum_by_class(q, group=None).log_mass[0])
+        w, s = (None if given is None else given.cpu() for given in (weight, strata))
+        a = own_evidence(log_prediction.detach().cpu().double(), weight=w, strata=s)
         r = (self._log_p.cpu().double() + a).softmax(-1)
-        table, balance = confusions(self.votes, r, self.strength)
-        return type(self)(self.votes, table, balance, strength=self.strength).to(self.device)
+        # An instance of weight 2 counts like two of them.
+        counted = r if w is None else r * w.double().unsqueeze(1)
+        return self._taught({"reliability": confusions(self.votes, counted, self.strength)[0]})
+
+    def learned(self) -> dict[str, Tensor]:
+        return {"reliability": self.reliability} if self.learns else {}
+
+    def _taught(self, learned: Mapping[str, Tensor]) -> Self:
+        if not self.learns:
+            return self
+        taught = copy.copy(self)
+        taught.reliability = _checked_reliability(learned["reliability"], self.votes)
+        log_p = _log_belief(self.votes, taught.reliability.log(), self.balance.cpu().log())
+        taught._log_p = log_p.to(self.device)
+        return taught
 
 
 def confusions(votes: Votes, posterior: Tensor, strength: float) -> tuple[Tensor, Tensor]:

@@ -180,5 +180,5 @@ def _summary(
         notes=(*features.notes, *beliefs.notes),
         alarms=model.alarms_,
         seconds=round(seconds, 1),
-        sources=told_sources(beliefs),
+        sources=told_sources(beliefs, model.belief_ if model.update_every else None),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from tacit.sources import Voted, summarised
 
 if TYPE_CHECKING:
+    from tacit.beliefs import Belief
     from tacit.table._beliefs import Beliefs
 
 __all__ = ["ToldSource", "told_sources"]
@@ -21,6 +22,8 @@ class ToldSource(TypedDict):
         coverage: Share of the instances that it votes on.
         conflict: Share of its votes that another source contradicts.
         accuracy: Share of its votes that are right, as far as the votes themselves tell.
+        learned: The same as far as votes and features tell together; None where the belief did not
+            learn along.
         finding: What is odd about it, and what to do.
     """
 
@@ -28,27 +31,38 @@ class ToldSource(TypedDict):
     coverage: float | None
     conflict: float | None
     accuracy: float | None
+    learned: float | None
     finding: str | None
 
 
-def told_sources(beliefs: Beliefs) -> tuple[ToldSource, ...]:
-    """Say what each source does; nothing where there are no votes."""
+def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldSource, ...]:
+    """Say what each source does; nothing where there are no votes.
+
+    Args:
+        beliefs: As they were read.
+        learned: The belief after it has learned along with a predictor, if it has.
+    """
     if beliefs.votes is None:
         return ()
-    belief = beliefs.belief
-    accuracy = belief.accuracy().tolist() if isinstance(belief, Voted) else None
+    stated, taught = _accuracies(beliefs.belief), _accuracies(learned)
     return tuple(
         ToldSource(
             name=name,
             coverage=_known(found.coverage),
             conflict=_known(found.conflict),
-            accuracy=None if accuracy is None else _known(accuracy[number]),
+            accuracy=None if stated is None else _known(stated[number]),
+            learned=None if taught is None else _known(taught[number]),
             finding=found.finding,
         )
         for number, (name, found) in enumerate(
             zip(beliefs.sources, summarised(beliefs.votes), strict=True)
         )
     )
+
+
+def _accuracies(belief: Belief | None) -> list[float] | None:
+    """How often each source is right, where the belief knows."""
+    return belief.accuracy().tolist() if isinstance(belief, Voted) else None
 
 
 def _known(value: float) -> float | None:
