@@ -3,6 +3,7 @@
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
 from tacit.sources._fusion import Fused, fuse, weights_by_evidence
+from tacit.sources._grouped import SourceGroup, grouped
 from tacit.sources._learned import learned_belief, learned_out_of_fold
 from tacit.sources._majority import majority
 from tacit.sources._summary import SourceSummary, summarised
@@ -17,6 +18,7 @@ from tacit.sources._votes import Votes
 
 __all__ = [
     "Fused",
+    "SourceGroup",
     "SourceSummary",
     "Taxonomy",
     "Voted",
@@ -25,6 +27,7 @@ __all__ = [
     "count_cooccurrence",
     "dawid_skene",
     "fuse",
+    "grouped",
     "learned_belief",
     "learned_out_of_fold",
     "majority",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
-    from tacit.table._sources import ToldSource
+    from tacit.table._sources import ToldGroup, ToldSource
 
 __all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
 
@@ -108,6 +108,7 @@ class Check:
         findings: What should be looked at, a sentence each, with what to do.
         notes: What is odd without being wrong.
         sources: What each source of votes does, where there are votes.
+        groups: Sources that no instance connects with those of another group; one group is good.
     """
 
     source: str
@@ -122,6 +123,7 @@ class Check:
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     sources: tuple[ToldSource, ...] = ()
+    groups: tuple[ToldGroup, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
