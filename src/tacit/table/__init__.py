@@ -6,6 +6,7 @@ from tacit.table._features import Features, read_features
 from tacit.table._fused import read_fused
 from tacit.table._jobs import Applied, Check, Summary, check, predict, resolve
 from tacit.table._recipe import Recipe
+from tacit.table._reliabilities import Reliabilities, read_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._taxonomies import read_taxonomy
 
@@ -16,6 +17,7 @@ __all__ = [
     "Cooccurrence",
     "Features",
     "Recipe",
+    "Reliabilities",
     "Summary",
     "check",
     "predict",
@@ -23,6 +25,7 @@ __all__ = [
     "read_cooccurrence",
     "read_features",
     "read_fused",
+    "read_reliabilities",
     "read_taxonomy",
     "resolve",
     "write_resolved",

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.beliefs import Belief
-    from tacit.sources import Taxonomy, Votes
+    from tacit.sources import Taxonomy, Voted, Votes
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
 
 __all__ = ["Beliefs", "finished", "read_beliefs"]
 
@@ -40,6 +41,8 @@ class Beliefs:
         votes: The votes themselves, where these are what the file holds.
         sources: Who voted, by name, in the order of the votes' sources; the names of what was
             fused.
+        voted: The belief about the rows that the file speaks of, where votes were weighed by the
+            reliability of their sources.
     """
 
     belief: Belief
@@ -50,13 +53,16 @@ class Beliefs:
     notes: tuple[str, ...] = ()
     votes: Votes | None = None
     sources: tuple[str, ...] = ()
+    voted: Voted | None = None
 
     def __len__(self) -> int:
         return len(self.belief)
 
-    def with_votes(self, votes: Votes, sources: tuple[str, ...]) -> Beliefs:
+    def with_votes(
+        self, votes: Votes, sources: tuple[str, ...], voted: Voted | None = None
+    ) -> Beliefs:
         """The same with the votes that it comes from."""
-        return replace(self, votes=votes, sources=sources)
+        return replace(self, votes=votes, sources=sources, voted=voted)
 
 
 def finished(
@@ -80,7 +86,7 @@ def read_beliefs(
     n_rows: int,
     classes: Sequence[str] | int | None = None,
     id_column: str | None = None,
-    votes: How | None = None,
+    votes: How | Reliabilities | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
@@ -142,7 +148,8 @@ one source says; a row is a vote, and an instance may have many |
         id_column: The column of ids; unless given, the column "id" (the key "ids" of an
             `.npz` file), if there is one. Of a record of an export, also what it was made of may
             have it.
-        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`.
+        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or what
+            a run has learned of the sources, see `read_reliabilities`.
         taxonomy: The tree that labels are names of, see `read_taxonomy`.
         cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
         question: The question whose answers are read, where an export has several.

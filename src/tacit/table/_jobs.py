@@ -174,8 +174,17 @@ def predict(
     id_column: str | None = None,
     tempering: float | None = None,
     device: str = "auto",
+    votes: How | None = None,
+    taxonomy: Taxonomy | None = None,
+    cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
 ) -> Applied:
     """Predict the labels of new data in a file; where there are beliefs about them, resolve them.
+
+    Votes on new data are weighed by what the run has learned of their sources, which are known by
+    name; nothing is estimated from the new votes, so that no row depends on the others. Votes of
+    sources that the run does not know are left out, and noted. Where it has learned of none, all
+    votes count the same.
 
     Args:
         model: The folder of a run, or of a model.
@@ -185,6 +194,10 @@ def predict(
         id_column: The column of ids, in both.
         tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
+        votes: "majority", to let all votes count the same whatever was learned.
+        taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
+        cooccurrence: How observed classes come with the classes.
+        question: The question of an export whose answers are read.
 
     Raises:
         InvalidInputError: If a file cannot be used, or does not fit the model.
@@ -200,6 +213,10 @@ def predict(
         id_column=id_column,
         tempering=tempering,
         device=device,
+        votes=votes,
+        taxonomy=taxonomy,
+        cooccurrence=cooccurrence,
+        question=question,
     )
 
 

@@ -21,6 +21,7 @@ from tacit.table._features import read_features
 from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
 from tacit.table._recipe import FREE
+from tacit.table._reliabilities import write_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._sources import told_sources
 
@@ -151,6 +152,7 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
     # What an attempt that was killed had written can go: the checkpoint holds as much.
     shutil.rmtree(out / MODEL, ignore_errors=True)
     model.save(out / MODEL)
+    write_reliabilities(out / MODEL, beliefs)
     write_resolved(
         out / RESOLVED,
         ids=features.ids,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypedDict
 
-from tacit.sources import Voted, grouped, summarised
+from tacit.sources import grouped, summarised
 
 if TYPE_CHECKING:
     from tacit.table._beliefs import Beliefs
@@ -60,8 +60,7 @@ def told_sources(beliefs: Beliefs) -> tuple[ToldSource, ...]:
     """Say what each source does; nothing where there are no votes."""
     if beliefs.votes is None:
         return ()
-    belief = beliefs.belief
-    accuracy = belief.accuracy().tolist() if isinstance(belief, Voted) else None
+    accuracy = None if beliefs.voted is None else beliefs.voted.accuracy().tolist()
     return tuple(
         ToldSource(
             name=name,
