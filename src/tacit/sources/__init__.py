@@ -1,5 +1,6 @@
 """Where beliefs come from: what people have, turned into what tacit learns from."""
 
+from tacit.sources._advocates import Advocate, advocates
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
 from tacit.sources._fusion import Fused, fuse, weights_by_evidence
@@ -17,12 +18,14 @@ from tacit.sources._voted import Voted
 from tacit.sources._votes import Votes
 
 __all__ = [
+    "Advocate",
     "Fused",
     "SourceGroup",
     "SourceSummary",
     "Taxonomy",
     "Voted",
     "Votes",
+    "advocates",
     "cooccurrence",
     "count_cooccurrence",
     "dawid_skene",

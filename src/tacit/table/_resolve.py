@@ -16,6 +16,7 @@ from tacit.diagnostics import appraised, mean_entropy
 from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
 from tacit.runs import RunError, RunFolder
+from tacit.table._advocates import ADVOCATES, write_advocates
 from tacit.table._beliefs import read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
@@ -160,6 +161,9 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
         posterior=model.posterior_,
         prediction=model.prediction_,
         belief=beliefs.belief,
+    )
+    write_advocates(
+        out / ADVOCATES, beliefs, prediction=model.prediction_, posterior=model.posterior_
     )
 
 
