@@ -16,6 +16,7 @@ from tacit.report._charts import diagram, histogram
 from tacit.report._findings import findings, told_by_beliefs
 from tacit.report._sources import sources_of
 from tacit.report._training import curves, members
+from tacit.report._truth import points_of, truth_of
 from tacit.report._words import believed, decimals, moment, share
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def page(run: Run, tally: Tally, looks: Looks) -> str:
             classes=_classes(run, tally),
             certainty=_certainty(tally),
             reliability=_reliability(tally),
+            truth=truth_of(tally, run.classes),
             sources=sources_of(run),
             conflicts=_argued(_rows(tally.conflicts, run.classes, looks), run),
             uncertain=_rows(tally.uncertain, run.classes, looks),
@@ -204,9 +206,7 @@ def _certainty(tally: Tally) -> Any:
 def _reliability(tally: Tally) -> Any:
     if tally.agreement is None:
         return None
-    found = tally.agreement.reliability
-    bins = zip(found.confidence.tolist(), found.accuracy.tolist(), found.size.tolist(), strict=True)
-    points = [(confidence, right, size) for confidence, right, size in bins if size]
+    points = points_of(tally.agreement.reliability)
     title = f"Reliability of q against the beliefs, in {len(points)} bins that have rows"
     return {"svg": diagram(title, points, tally.agreement.most), "points": points}
 

@@ -9,6 +9,7 @@ from tacit.table._recipe import Recipe
 from tacit.table._reliabilities import Reliabilities, read_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._taxonomies import read_taxonomy
+from tacit.table._truth import Truth, read_truth
 
 __all__ = [
     "Applied",
@@ -19,6 +20,7 @@ __all__ = [
     "Recipe",
     "Reliabilities",
     "Summary",
+    "Truth",
     "check",
     "predict",
     "read_beliefs",
@@ -27,6 +29,7 @@ __all__ = [
     "read_fused",
     "read_reliabilities",
     "read_taxonomy",
+    "read_truth",
     "resolve",
     "write_resolved",
 ]
