@@ -33,7 +33,7 @@ FORMAT: Final = 1
 _WHAT: Final = "a run of tacit"
 _PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow")
 _LEFT_OVER: Final = re.compile(
-    r"\.(run\.json|metrics\.jsonl|checkpoint\.safetensors|resolved\.parquet|model|report\.html)"
+    r"\.(run\.json|metrics\.jsonl|checkpoint\.safetensors|resolved\.parquet|advocates\.json|model|report\.html)"
     r"\.[0-9a-f]{8}\.(partial|old)"
 )
 """What a process that was killed while it wrote has left behind."""

@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.cases import CLASSES, case, description, refused, resolve, table, tacit
 from tests.report.cases import Page
+from tests.table.cases import save
 
 
 @pytest.fixture
@@ -72,3 +73,24 @@ def test_what_cannot_be_reported_is_refused(run, tmp_path):
     told = description(run) | {"status": "running"}
     (run / "run.json").write_text(json.dumps(told))
     assert f"tacit resolve --resume --out {run}" in refused("report", run)
+
+
+def test_true_labels_are_joined_by_id(run, tmp_path):
+    truth = [CLASSES[label] for label in case().truth]
+    told = case().shuffled("label", truth)
+    path = save(tmp_path / "truth.csv", {name: column[5:] for name, column in told.items()})
+    done = tacit("report", run, "--truth", path)
+    assert "note: Nothing is known of 5 of 60 rows." in done.stdout
+    page, found = Page((run / "report.html").read_text("utf-8")), table(run / "resolved.parquet")
+    label = dict(zip(found["id"], found["label"], strict=True))
+    right = [label[i] == name for i, name in zip(told["id"][5:], told["label"][5:], strict=True)]
+    assert f"posterior r {100 * np.mean(right):.1f} %" in page.words
+    assert "The true label of 55 of 60 rows was told" in page.words
+
+
+def test_what_is_no_file_of_true_labels_is_refused(run, files):
+    path = files / "excluded.csv"
+    assert "holds excluded and no true labels" in refused("report", run, "--truth", path)
+    yaks = save(files / "yaks.csv", {"id": ["r1"], "label": ["yak"]})
+    assert "yak" in refused("report", run, "--truth", yaks)
+    assert not (run / "report.html").exists()

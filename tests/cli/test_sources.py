@@ -85,7 +85,7 @@ def test_functions_label_a_collection(files):
 
 
 def test_what_sources_are_worth_is_learned_along_and_reported(files):
-    options = ("--epochs", 4, "--members", 1, "--update-every", 1)
+    options = ("--epochs", 4, "--members", 1, "--update-every", 1, "--votes", "dawid_skene")
     told = json.loads(tacit(*resolving(files, *options)).stdout)
     described = json.loads((files / "run" / "run.json").read_text())
     assert described["recipe"]["update_every"] == 1

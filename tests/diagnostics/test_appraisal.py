@@ -28,7 +28,9 @@ def test_parts_add_up(generator, monkeypatch):
     _, p = draw(generator)
     whole = appraised(Categorical(p))
     monkeypatch.setattr("tacit.diagnostics._appraisal._NUMBERS", 3 * N_CLASSES)
-    for one, other in zip(appraised(Categorical(p)), whole, strict=True):
+    parts = appraised(Categorical(p))
+    assert parts.blocks == whole.blocks
+    for one, other in zip(parts[:-1], whole[:-1], strict=True):
         assert one == pytest.approx(other)
     assert mean_entropy(p) == pytest.approx(whole.entropy)
 
@@ -37,6 +39,30 @@ def test_classes_that_are_impossible_everywhere_are_told():
     worth = appraised(Candidates([[0, 2], [2]], n_classes=4))
     assert worth.unmentioned == (1, 3)
     assert worth.balance == pytest.approx((0.25, 0.0, 0.75, 0.0))
+
+
+def reached(allowed, start):
+    """Classes that a slow walk over the rows comes to."""
+    found = {start}
+    for _ in allowed:
+        found |= {label for row in allowed if found & {*row} for label in row}
+    return tuple(sorted(found))
+
+
+@pytest.mark.parametrize("step", [1, 4, 1 << 10])
+def test_blocks_equal_a_slow_walk(generator, monkeypatch, step):
+    monkeypatch.setattr("tacit.diagnostics._appraisal._NUMBERS", step * N_CLASSES)
+    for _ in range(20):
+        mask = torch.rand(N_CLASSES, N_CLASSES, generator=generator) < 0.2
+        mask[mask.sum(1) == 0, 0] = True
+        rows = [row.nonzero().flatten().tolist() for row in mask]
+        walked = {reached(rows, label) for row in rows for label in row}
+        assert {*appraised(Candidates.from_mask(mask)).blocks} == walked
+
+
+def test_classes_of_compared_instances_are_one_block():
+    belief = Pairs.greater([[0, 1]], n_classes=2, n_instances=2)
+    assert appraised(belief).blocks == ((0, 1),)
 
 
 def test_joint_beliefs_are_appraised_by_their_marginals():

@@ -66,6 +66,50 @@ def test_majority_knows_no_accuracy(tmp_path):
     assert json.loads(json.dumps(found.as_dict()))["sources"][0]["name"] == "anna"
 
 
+def ballots(*circles, n_tasks=4):
+    """Votes of circles of workers, each on tasks of its own, in which they agree."""
+    said = [
+        f"{place * n_tasks + task},{worker},{task % 2}"
+        for place, circle in enumerate(circles)
+        for task in range(n_tasks)
+        for worker in circle
+    ]
+    return "\n".join(["task,worker,label", *said])
+
+
+def test_sources_that_nothing_connects_are_told(tmp_path):
+    votes = ballots("abc", "de", "f", "gh")
+    found = check(written(tmp_path, "votes.csv", votes))
+    (said,) = [said for said in found.findings if "groups" in said]
+    assert said.startswith("The sources fall into 4 groups ")
+    assert "a, b, c (4 rows); d, e (4 rows); f (4 rows); and 1 more. " in said
+    assert [each["sources"] for each in found.groups] == [(*"abc",), (*"de",), ("f",), (*"gh",)]
+
+
+def test_one_bridge_connects_two_groups(tmp_path):
+    found = check(written(tmp_path, "votes.csv", ballots("abc", "de") + "\n0,d,1"))
+    assert [each["sources"] for each in found.groups] == [(*"abcde",)]
+    assert not any("groups" in said for said in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "blocks"),
+    [
+        (["w|x", "y|z", "y"], "w, x; y, z. "),
+        (["w|x", "y", "z"], "w, x; y; z. "),
+        (["w|x", "y|z", "x|y"], None),
+        (["w|x", "y|z", ""], None),
+        (["w", "x", "y", "z"], None),  # certain, which is said as such
+    ],
+)
+def test_blocks_of_classes_are_noted(tmp_path, rows, blocks):
+    text = "\n".join(["id,candidates", *(f"{row},{said}" for row, said in enumerate(rows))])
+    notes = check(written(tmp_path, "beliefs.csv", text)).notes
+    told = [note for note in notes if "fall into" in note]
+    assert bool(told) == (blocks is not None)
+    assert blocks is None or f"which: {blocks}Only within" in told[0]
+
+
 @pytest.mark.parametrize("resume", [False, True])
 def test_run_keeps_what_its_sources_do(tmp_path, resume):
     features = written(tmp_path, "x.csv", "id,a\n" + "".join(f"{t},{t % 2}\n" for t in range(8)))

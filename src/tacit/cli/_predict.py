@@ -22,6 +22,22 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
     ] = None,
+    votes: Annotated[
+        str | None,
+        typer.Option(
+            help="majority, to count all votes the same [default: as the run has learned it]."
+        ),
+    ] = None,
+    taxonomy: Annotated[
+        str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
+    ] = None,
+    cooccurrence: Annotated[
+        str | None,
+        typer.Option(help="File of a table: how observed classes come with the classes."),
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option(help="Of an export, the question whose answers are read.")
+    ] = None,
     tempering: Annotated[float | None, typer.Option(help="β; by default the model's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -29,26 +45,33 @@ def predict(
     """Predict the labels of new data; with beliefs about them, resolve them.
 
     Writes a table with the label and the prediction q per class; with **--beliefs** the posterior
-    r too, and the label is r's.
+    r too, and the label is r's. Votes are weighed by what the run has learned of their sources,
+    which go by their names.
 
     **Examples**
 
         tacit predict runs/first new.parquet --out new-labels.parquet
 
         tacit predict runs/first new.parquet --beliefs new-excluded.csv --out resolved.parquet
+
+        tacit predict runs/crowd new.parquet --beliefs new-votes.csv --out resolved.parquet
     """
     from tacit.runs import as_json as written
+    from tacit.table import Recipe
     from tacit.table import predict as predicted
 
+    given = {
+        "id_column": id_column,
+        "votes": votes,
+        "taxonomy": taxonomy,
+        "cooccurrence": cooccurrence,
+        "question": question,
+    }
     with told():
+        reading = Recipe.of({"data": data, "beliefs": beliefs or "-", **given}).reading()
+        del reading["classes"]  # those of the model
         done = predicted(
-            model,
-            data,
-            out,
-            beliefs=beliefs,
-            id_column=id_column,
-            tempering=tempering,
-            device=device,
+            model, data, out, beliefs=beliefs, tempering=tempering, device=device, **reading
         )
     if as_json:
         typer.echo(written(done.as_dict()))

@@ -20,6 +20,13 @@ def report(
     data: Annotated[
         Path | None, typer.Option(help="The features, where they lie elsewhere by now.")
     ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="True labels, joined by id: accuracy and calibration are by these."),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help='Column of ids of the true labels [default: "id"].')
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a file that is no report.")
     ] = False,
@@ -35,15 +42,25 @@ def report(
         tacit report runs/first
 
         tacit report runs/first --out first.html
+
+        tacit report runs/first --truth labels.csv
     """
     from tacit.runs import as_json as written
 
     with told():
         from tacit.report import write_report
 
-        place = write_report(run, out, data=data, overwrite=overwrite)
+        known = None
+        if truth is not None:
+            from tacit.table import read_truth
+
+            known = read_truth(truth, run=run, id_column=id_column)
+        labels = None if known is None else known.labels
+        place = write_report(run, out, data=data, overwrite=overwrite, truth=labels)
         size = place.stat().st_size
     if as_json:
         typer.echo(written({"out": str(place), "bytes": size}))
     else:
+        for note in () if known is None else known.notes:
+            typer.echo(f"note: {note}")
         typer.echo(f"{place}: {size / 1000:,.0f} kB, to be opened in a browser")

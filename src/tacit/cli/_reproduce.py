@@ -101,10 +101,9 @@ def _reproduce(
 
 def _experiments() -> Any:
     """The package of the experiments, which lies beside the source."""
-    import tacit
     from tacit.errors import InvalidInputError
 
-    root = Path(tacit.__file__).parents[2]
+    root = Path(__file__).parents[3]
     if not (root / "experiments" / "__init__.py").is_file():
         raise InvalidInputError(
             "The experiments are not there: they come with the source of tacit, not with the "

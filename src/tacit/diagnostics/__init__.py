@@ -5,6 +5,7 @@ from tacit.diagnostics._appraisal import Appraisal, appraised, mean_entropy
 from tacit.diagnostics._calibration import Reliability, reliability, temperature_by_evidence
 from tacit.diagnostics._conflicts import Conflicts, conflicts, contradiction, surprise
 from tacit.diagnostics._evidence import held_out_evidence
+from tacit.diagnostics._judged import Judged, judged
 from tacit.diagnostics._selection import approximated_accuracy, covering_rate
 from tacit.diagnostics._symmetry import Alike, indistinct
 from tacit.diagnostics._vitals import Vitals, vitals
@@ -14,6 +15,7 @@ __all__ = [
     "Alike",
     "Appraisal",
     "Conflicts",
+    "Judged",
     "Reliability",
     "Vitals",
     "alarms",
@@ -24,6 +26,7 @@ __all__ = [
     "covering_rate",
     "held_out_evidence",
     "indistinct",
+    "judged",
     "mean_entropy",
     "reliability",
     "surprise",

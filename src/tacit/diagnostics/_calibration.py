@@ -79,7 +79,9 @@ def temperature_by_evidence(log_prediction: Tensor, belief: Belief) -> float:
     """The temperature of a prediction under which held-out instances are likeliest.
 
     q^(1/T), normalised, with the T that maximises `held_out_evidence`: no true label is needed, but
-    instances that were not learned from. Above 1 the prediction was too sure of itself.
+    instances that were not learned from. Above 1 the prediction was too sure of itself. Where
+    beliefs are vague a hundred instances hardly tell it, and the mean of several networks is less
+    sure than each of them: the estimator sets none by itself (decision 0017).
 
     Args:
         log_prediction: Log of q on held-out instances, `(instances, class)`.

@@ -1,5 +1,5 @@
 """What became of a run, as one HTML file that needs nothing else."""
 
-from tacit.report._report import write_report
+from tacit.report._report import ids_of_run, write_report
 
-__all__ = ["write_report"]
+__all__ = ["ids_of_run", "write_report"]

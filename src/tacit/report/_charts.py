@@ -148,7 +148,12 @@ def histogram(title: str, counts: Sequence[int], other: Sequence[int] | None = N
 
 
 def diagram(
-    title: str, points: Iterable[tuple[float, float, int]], most: float | None = None
+    title: str,
+    points: Iterable[tuple[float, float, int]],
+    most: float | None = None,
+    *,
+    kind: str = "q",
+    told: str = "believed",
 ) -> Markup:
     """A reliability diagram: on the dashed line, confidence and accuracy are the same.
 
@@ -156,13 +161,16 @@ def diagram(
         title: What is drawn, for those who cannot see it.
         points: Confidence, accuracy and number of rows of each bin that has any.
         most: The accuracy that is possible at all.
+        kind: Of which table, "q" or "r".
+        told: What the accuracy is called.
     """
     height, found = 330, list(points)
     x = _Axis(0, 1, _LEFT, _LEFT + height - _TOP - _BOTTOM)
     y = _Axis(0, 1, height - _BOTTOM, _TOP)
     total = max(1, sum(size for _, _, size in found))
+    fifths = [0, 0.2, 0.4, 0.6, 0.8, 1]
     parts = [
-        _frame(x, y, [0, 0.2, 0.4, 0.6, 0.8, 1], [0, 0.2, 0.4, 0.6, 0.8, 1], "confidence of q"),
+        _frame(x, y, fifths, fifths, f"confidence of {kind}"),
         Markup('<path class="ideal" d="M{} {}L{} {}"/>').format(x.at(0), y.at(0), x.at(1), y.at(1)),
     ]
     if most is not None:
@@ -171,11 +179,12 @@ def diagram(
         )
     for confidence, accuracy, size in found:
         parts.append(
-            Markup('<circle class="q" cx="{}" cy="{}" r="{}"><title>{}</title></circle>').format(
+            Markup('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>').format(
+                kind,
                 x.at(confidence),
                 y.at(accuracy),
                 round(3 + 9 * math.sqrt(size / total), 1),
-                f"{size:,} rows: confidence {confidence:.3f}, believed {accuracy:.3f}",
+                f"{size:,} rows: confidence {confidence:.3f}, {told} {accuracy:.3f}",
             )
         )
     return _svg(height, title, parts, width=_LEFT + height - _TOP - _BOTTOM + _RIGHT)

@@ -11,15 +11,18 @@ from importlib import resources
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tacit.report._advocates import advocates_of
 from tacit.report._charts import diagram, histogram
 from tacit.report._findings import findings, told_by_beliefs
 from tacit.report._sources import sources_of
 from tacit.report._training import curves, members
+from tacit.report._truth import points_of, truth_of
 from tacit.report._words import believed, decimals, moment, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tacit.report._advocates import Side
     from tacit.report._data import Looks, Shown
     from tacit.report._run import Run
     from tacit.report._tally import Instance, Tally
@@ -63,6 +66,7 @@ class _Row(NamedTuple):
     believed: str
     predicted: str
     bars: tuple[_Bar, ...]
+    sides: tuple[Side, ...] = ()
 
 
 def page(run: Run, tally: Tally, looks: Looks) -> str:
@@ -99,8 +103,9 @@ def page(run: Run, tally: Tally, looks: Looks) -> str:
             classes=_classes(run, tally),
             certainty=_certainty(tally),
             reliability=_reliability(tally),
+            truth=truth_of(tally, run.classes),
             sources=sources_of(run),
-            conflicts=_rows(tally.conflicts, run.classes, looks),
+            conflicts=_argued(_rows(tally.conflicts, run.classes, looks), run),
             uncertain=_rows(tally.uncertain, run.classes, looks),
             looks=looks,
         )
@@ -201,9 +206,7 @@ def _certainty(tally: Tally) -> Any:
 def _reliability(tally: Tally) -> Any:
     if tally.agreement is None:
         return None
-    found = tally.agreement.reliability
-    bins = zip(found.confidence.tolist(), found.accuracy.tolist(), found.size.tolist(), strict=True)
-    points = [(confidence, right, size) for confidence, right, size in bins if size]
+    points = points_of(tally.agreement.reliability)
     title = f"Reliability of q against the beliefs, in {len(points)} bins that have rows"
     return {"svg": diagram(title, points, tally.agreement.most), "points": points}
 
@@ -219,6 +222,12 @@ def _rows(found: Iterable[Instance], classes: Sequence[str], looks: Looks) -> li
         )
         for each in found
     ]
+
+
+def _argued(rows: list[_Row], run: Run) -> list[_Row]:
+    """The same rows with the sources that spoke for what."""
+    sides = advocates_of(run.path)
+    return [row._replace(sides=sides.get(row.instance.row, ())) for row in rows]
 
 
 def _bars(each: Instance, classes: Sequence[str]) -> tuple[_Bar, ...]:

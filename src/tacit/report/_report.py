@@ -12,9 +12,12 @@ from tacit.report._run import RESOLVED, read_run
 if TYPE_CHECKING:
     import os
 
+    import pyarrow as pa
+    from torch import Tensor
+
     from tacit.report._run import Run
 
-__all__ = ["write_report"]
+__all__ = ["ids_of_run", "write_report"]
 
 REPORT: Final = "report.html"
 """What the report is called in the run's folder."""
@@ -30,6 +33,7 @@ def write_report(
     *,
     data: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    truth: Tensor | None = None,
 ) -> Path:
     """Write a report of a run: one HTML file, which loads nothing and can be sent to anybody.
 
@@ -43,6 +47,8 @@ def write_report(
             replaced.
         data: The features, where they lie elsewhere than when the run was made.
         overwrite: Whether to replace a file that is no report.
+        truth: True labels by their numbers, -1 where unknown, in the order of the run's table, see
+            `tacit.table.read_truth`: accuracy, confusion and calibration are then by these.
 
     Returns:
         The file.
@@ -58,21 +64,48 @@ def write_report(
     _check_name(place)
     found = read_run(folder)  # a folder that is no run comes first
     _check_free(place, overwrite=overwrite)
-    page = _page(found, None if data is None else Path(data))
+    page = _page(found, None if data is None else Path(data), truth)
     write_atomically(place, lambda file: file.write(page.encode("utf-8", "replace")))
     return place
 
 
-def _page(run: Run, data: Path | None) -> str:
+def ids_of_run(run: str | os.PathLike[str]) -> tuple[pa.Array, tuple[str, ...]]:
+    """What the instances of a run are called, in the order of its table, and its classes.
+
+    Args:
+        run: The folder that `tacit.table.resolve` wrote.
+
+    Raises:
+        RunError: If the folder holds no run that has come to its end.
+    """
+    from tacit.report._resolved import ids_of
+
+    found = read_run(Path(run))
+    return ids_of(found.path / RESOLVED), found.classes
+
+
+def _page(run: Run, data: Path | None, truth: Tensor | None) -> str:
     from tacit.report._data import looks_of
     from tacit.report._page import page
     from tacit.report._resolved import parts_of
     from tacit.report._tally import gathered
 
     parts = parts_of(run.path / RESOLVED, run.classes, run.results["n_instances"])
-    tally = gathered(parts, run.classes)
+    _check_truth(truth, run)
+    tally = gathered(parts, run.classes, truth)
     rows = {each.row: each.id for each in (*tally.conflicts, *tally.uncertain)}
     return page(run, tally, looks_of(run.recipe, rows, tally.n_rows, data))
+
+
+def _check_truth(truth: Tensor | None, run: Run) -> None:
+    n_rows = run.results["n_instances"]
+    if truth is not None and tuple(truth.shape) != (n_rows,):
+        raise refuse(
+            "truth",
+            f"have one label for each of the {n_rows} instances of the run",
+            f"its shape is {tuple(truth.shape)}",
+            "read it by tacit.table.read_truth",
+        )
 
 
 def _check_name(place: Path) -> None:

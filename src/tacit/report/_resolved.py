@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["Part", "parts_of"]
+__all__ = ["Part", "ids_of", "parts_of"]
 
 _CELLS: Final = 1 << 20
 """Probabilities of one kind that are held at a time."""
@@ -68,6 +68,16 @@ def parts_of(path: Path, classes: Sequence[str], n_rows: int) -> Iterator[Part]:
                 raise _other(path)
             yield Part(start, batch.column("id"), labels, tables.get("p"), tables["r"], tables["q"])
             start += len(batch)
+
+
+def ids_of(path: Path) -> pa.Array:
+    """What the rows of a table are called.
+
+    Args:
+        path: The file.
+    """
+    with _reading(path):
+        return pq.read_table(path, columns=["id"])["id"].combine_chunks()
 
 
 def _other(path: Path) -> RunError:

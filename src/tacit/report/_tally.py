@@ -9,9 +9,11 @@ import torch
 
 from tacit.beliefs import Categorical
 from tacit.diagnostics import (
+    Judged,
     Reliability,
     contradiction,
     covering_rate,
+    judged,
     mean_entropy,
     reliability,
     surprise,
@@ -94,6 +96,7 @@ class Tally(NamedTuple):
         agreement: How prediction and belief go together, where the table has beliefs.
         conflicts: Instances in descending order of their contradiction.
         uncertain: Instances in descending order of their entropy.
+        judged: r and q beside true labels, where there are any.
     """
 
     n_rows: int
@@ -105,16 +108,18 @@ class Tally(NamedTuple):
     agreement: Agreement | None
     conflicts: tuple[Instance, ...]
     uncertain: tuple[Instance, ...]
+    judged: dict[str, Judged]
 
 
-def gathered(parts: Iterable[Part], classes: Sequence[str]) -> Tally:
+def gathered(parts: Iterable[Part], classes: Sequence[str], truth: Tensor | None = None) -> Tally:
     """Go through a table once.
 
     Args:
         parts: Its rows, part by part.
         classes: Names of the classes.
+        truth: True labels, -1 where unknown.
     """
-    found = _Found(classes)
+    found = _Found(classes, truth)
     for part in parts:
         found.add(part)
     return found.tally()
@@ -123,7 +128,9 @@ def gathered(parts: Iterable[Part], classes: Sequence[str]) -> Tally:
 class _Found:
     """What was found so far: sums, and the rows to be shown."""
 
-    def __init__(self, classes: Sequence[str]) -> None:
+    def __init__(self, classes: Sequence[str], truth: Tensor | None) -> None:
+        self._truth = truth
+        self._judged: dict[str, list[Judged]] = {"r": [], "q": []}
         self._number = {name: place for place, name in enumerate(classes)}
         self._n_rows = self._n_unlabelled = 0
         self._counts = torch.zeros(len(classes), dtype=torch.long)
@@ -145,6 +152,10 @@ class _Found:
                 self._add(f"balance {kind}", table.sum(0))
                 self._add(f"entropy {kind}", mean_entropy(table) * len(table))
                 self._add(f"confidence {kind}", _histogram(table))
+        if self._truth is not None:
+            own = self._truth[part.start : part.start + len(part.r)]
+            self._judged["r"].append(judged(part.r, own))
+            self._judged["q"].append(judged(part.q, own))
         against = self._compare(part)
         entropy = torch.special.entr(part.r).sum(1)
         measured = (against, entropy)
@@ -190,6 +201,7 @@ class _Found:
             agreement=agreement,
             conflicts=tuple(self._conflicts),
             uncertain=tuple(self._uncertain),
+            judged={kind: _together(found) for kind, found in self._judged.items() if found},
         )
 
     def _add(self, name: str, value: Any) -> None:
@@ -210,6 +222,12 @@ def merged(diagrams: Sequence[Reliability]) -> Reliability:
     )
     apart = (confidence - accuracy).abs().nan_to_num() * size
     return Reliability(confidence, accuracy, size, float(apart.sum() / size.sum().clamp(min=1)))
+
+
+def _together(found: Sequence[Judged]) -> Judged:
+    """Several parts of a table as one, beside true labels."""
+    confusion = torch.stack([each.confusion for each in found]).sum(0)
+    return Judged(confusion, merged([each.reliability for each in found]))
 
 
 def _histogram(table: Tensor) -> Tensor:

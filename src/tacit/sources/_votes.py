@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
@@ -260,6 +260,29 @@ class Votes:
             self.n_sources,
             self.n_classes,
             self.all_asked,
+        )
+
+    def of_sources(self, sources: Sequence[int]) -> Votes:
+        """The votes of some sources, renumbered in the order in which they are named.
+
+        Args:
+            sources: Numbers of the sources, each once.
+
+        Example:
+            >>> votes = Votes.from_matrix([[0, 1, -1], [1, -1, 0]])
+            >>> votes.of_sources([2, 0]).source
+            tensor([1, 1, 0])
+        """
+        place = torch.full((self.n_sources,), -1)
+        place[torch.as_tensor(sources)] = torch.arange(len(sources))
+        kept = place[self.source] >= 0
+        return replace(
+            self,
+            item=self.item[kept],
+            source=place[self.source[kept]],
+            answer=self.answer[kept],
+            weight=self.weight[kept],
+            n_sources=len(sources),
         )
 
 

@@ -6,8 +6,10 @@ from tacit.table._features import Features, read_features
 from tacit.table._fused import read_fused
 from tacit.table._jobs import Applied, Check, Summary, check, predict, resolve
 from tacit.table._recipe import Recipe
+from tacit.table._reliabilities import Reliabilities, read_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._taxonomies import read_taxonomy
+from tacit.table._truth import Truth, read_truth
 
 __all__ = [
     "Applied",
@@ -16,14 +18,18 @@ __all__ = [
     "Cooccurrence",
     "Features",
     "Recipe",
+    "Reliabilities",
     "Summary",
+    "Truth",
     "check",
     "predict",
     "read_beliefs",
     "read_cooccurrence",
     "read_features",
     "read_fused",
+    "read_reliabilities",
     "read_taxonomy",
+    "read_truth",
     "resolve",
     "write_resolved",
 ]

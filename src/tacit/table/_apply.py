@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+import torch
+
+from tacit.beliefs import Categorical
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
+from tacit.table._asked import check_way
 from tacit.table._beliefs import read_beliefs
-from tacit.table._errors import listed
+from tacit.table._errors import listed, shown
 from tacit.table._features import read_features
 from tacit.table._jobs import Applied
 from tacit.table._paths import format_of, located
+from tacit.table._reliabilities import read_reliabilities
 from tacit.table._resolve import MODEL
 from tacit.table._resolved import write_resolved
 from tacit.table._write import check_new
@@ -20,7 +26,10 @@ from tacit.table._write import check_new
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.table._asked import How
+    from tacit.table._beliefs import Beliefs
     from tacit.table._features import Features
+    from tacit.table._reliabilities import Reliabilities
 
 __all__ = ["run"]
 
@@ -34,19 +43,29 @@ def run(
     id_column: str | None,
     tempering: float | None,
     device: str,
+    votes: How | None,
+    **reading: Any,
 ) -> Applied:
     """Predict; see `tacit.table.predict`."""
-    _check(data, out, beliefs, tempering)
-    model = BeliefClassifier.load(_folder(model_path), device=device)
+    _check(data, out, beliefs, {"tempering": tempering, "votes": votes, **reading})
+    folder = _folder(model_path)
+    model = BeliefClassifier.load(folder, device=device)
     features, notes = _read(model, data, id_column)
     _check_shape(model, features)
     classes = tuple(map(str, model.classes_))
     known = None
     if beliefs is not None:
         known = read_beliefs(
-            beliefs, ids=features.ids, n_rows=len(features), classes=classes, id_column=id_column
+            beliefs,
+            ids=features.ids,
+            n_rows=len(features),
+            classes=classes,
+            id_column=id_column,
+            votes=_way(folder, votes),
+            **reading,
         )
         notes += known.notes
+        known = _about_the_untold(known, model)
     posterior = None
     with warnings.catch_warnings():
         # The names of the columns were compared when they were read.
@@ -65,23 +84,59 @@ def run(
     return Applied(out=str(out), n_instances=len(features), notes=notes)
 
 
-def _check(data: str, out: Path, beliefs: str | None, tempering: float | None) -> None:
+def _about_the_untold(known: Beliefs, model: BeliefClassifier) -> Beliefs:
+    """Of rows that no vote tells of only the run's balance is known: their r is q.
+
+    What the other rows of the call say of the balance does not matter.
+    """
+    if known.told is None or known.voted is not None:
+        return known
+    table = known.belief.marginals()
+    table[~known.told] = torch.from_numpy(model.class_mass_).to(table.dtype)
+    return replace(known, belief=Categorical(table))
+
+
+def _way(folder: Path, asked: How | None) -> How | Reliabilities:
+    """How votes become a belief: as the run has learned it, so that no row depends on the others.
+
+    Args:
+        folder: Of the model.
+        asked: What the caller asks for, if anything.
+    """
+    learned = None if asked == "majority" else read_reliabilities(folder)
+    if learned is None and asked == "dawid_skene":
+        raise refuse(
+            "votes",
+            "be majority for a model whose run has learned of no sources",
+            f"it is {asked}",
+            "leave it out, or resolve the new data with their votes",
+        )
+    return learned or "majority"
+
+
+def _check(data: str, out: Path, beliefs: str | None, about: dict[str, Any]) -> None:
     """Refuse before long work what would be refused after it."""
     check_new(out)
     for path in (data, beliefs):
         if path is not None:
             format_of(located(path))
-    if tempering is None:
-        return
     if beliefs is None:
+        for name, value in about.items():
+            _check_left_out(name, value)
+    check_way(about["votes"])
+    tempering = about["tempering"]
+    if tempering is not None and not 0 <= tempering < math.inf:
+        raise refuse("tempering", "be finite and at least 0", f"it is {tempering}", "try 0.5")
+
+
+def _check_left_out(name: str, value: object) -> None:
+    if value is not None:
         raise refuse(
-            "tempering",
-            "be left out where there are no beliefs, as it is of the posterior",
-            f"it is {tempering}",
+            name,
+            "be left out where there are no beliefs, as it is of these or of the posterior",
+            f"it is {shown(value)}",
             "pass beliefs, or leave it out",
         )
-    if not 0 <= tempering < math.inf:
-        raise refuse("tempering", "be finite and at least 0", f"it is {tempering}", "try 0.5")
 
 
 def _read(

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from tacit.sources import Taxonomy
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
 
-__all__ = ["Asked", "How", "asked"]
+__all__ = ["Asked", "How", "asked", "check_way"]
 
 How: TypeAlias = Literal["dawid_skene", "majority"]
 """The ways in which votes become a belief."""
@@ -28,7 +29,8 @@ class Asked(NamedTuple):
     Attributes:
         classes: The names of the classes, in his order; None for those of the file.
         id_column: The column of ids.
-        votes: How votes become a belief; None for what their sources allow.
+        votes: How votes become a belief, or how reliable their sources are; None for what these
+            allow.
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
         question: What an export is asked for, of several questions.
@@ -36,7 +38,7 @@ class Asked(NamedTuple):
 
     classes: tuple[str, ...] | None = None
     id_column: str | None = None
-    votes: How | None = None
+    votes: How | Reliabilities | None = None
     taxonomy: Taxonomy | None = None
     cooccurrence: Cooccurrence | None = None
     question: str | None = None
@@ -45,26 +47,35 @@ class Asked(NamedTuple):
 def asked(
     classes: Sequence[str] | int | None,
     id_column: str | None,
-    votes: How | None,
+    votes: How | Reliabilities | None,
     taxonomy: Taxonomy | None,
     cooccurrence: Cooccurrence | None,
     question: str | None,
 ) -> Asked:
-    """Check what a caller says; a taxonomy and a table of co-occurrence name the classes too."""
+    """Check what a caller says; what else is read may name the classes too."""
     from tacit.sources import Taxonomy
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
 
-    if votes is not None and votes not in _HOW:
-        near = did_you_mean(str(votes), _HOW)
-        raise refuse("votes", f"be one of {', '.join(_HOW)}", f"it is {votes!r}{near}", "pick one")
+    learned = votes if isinstance(votes, Reliabilities) else None
+    if learned is None:
+        check_way(votes)
     _check_kind("taxonomy", taxonomy, Taxonomy, "read_taxonomy(path)")
     _check_kind("cooccurrence", cooccurrence, Cooccurrence, "read_cooccurrence(path)")
     _check_kind("question", question, str, "its name")
     names = None if classes is None else class_names(classes)
-    for argument, source in (("taxonomy", taxonomy), ("cooccurrence", cooccurrence)):
+    named = {"taxonomy": taxonomy, "cooccurrence": cooccurrence, "votes": learned}
+    for argument, source in named.items():
         if source is not None:
             names = _same(names, source.classes, argument)
     return Asked(names, id_column, votes, taxonomy, cooccurrence, question)
+
+
+def check_way(votes: object) -> None:
+    """Refuse what is no way in which votes become a belief."""
+    if votes is not None and votes not in _HOW:
+        near = did_you_mean(str(votes), _HOW)
+        raise refuse("votes", f"be one of {', '.join(_HOW)}", f"it is {votes!r}{near}", "pick one")
 
 
 def _check_kind(argument: str, value: Any, kind: type, fix: str) -> None:

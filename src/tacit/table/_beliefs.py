@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from tacit.beliefs import Belief
-    from tacit.sources import Taxonomy, Votes
+    from tacit.sources import Taxonomy, Voted, Votes
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
 
 __all__ = ["Beliefs", "finished", "read_beliefs"]
 
@@ -40,6 +42,10 @@ class Beliefs:
         votes: The votes themselves, where these are what the file holds.
         sources: Who voted, by name, in the order of the votes' sources; the names of what was
             fused.
+        voted: The belief about the rows that the file speaks of, where votes were weighed by the
+            reliability of their sources.
+        told: Of votes, the rows that they tell of, `(rows,)`; the others are resolved, but not
+            learned from, see `tacit.sources.majority`.
     """
 
     belief: Belief
@@ -50,13 +56,34 @@ class Beliefs:
     notes: tuple[str, ...] = ()
     votes: Votes | None = None
     sources: tuple[str, ...] = ()
+    voted: Voted | None = None
+    told: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.belief)
 
-    def with_votes(self, votes: Votes, sources: tuple[str, ...]) -> Beliefs:
+    def with_votes(
+        self,
+        votes: Votes,
+        sources: tuple[str, ...],
+        voted: Voted | None = None,
+        told: Tensor | None = None,
+    ) -> Beliefs:
         """The same with the votes that it comes from."""
-        return replace(self, votes=votes, sources=sources)
+        return replace(self, votes=votes, sources=sources, voted=voted, told=told)
+
+    def learned(self, belief: Belief) -> Beliefs:
+        """The same after the sources have learned along with a predictor."""
+        from tacit.sources import Voted
+
+        voted = belief if isinstance(belief, Voted) and self.voted is not None else self.voted
+        return replace(self, belief=belief, voted=voted)
+
+    def weight(self) -> Tensor | None:
+        """Weight of each row in learning; None for equal ones."""
+        if self.told is None or bool(self.told.all()) or not bool(self.told.any()):
+            return None
+        return self.told.float()
 
 
 def finished(
@@ -80,7 +107,7 @@ def read_beliefs(
     n_rows: int,
     classes: Sequence[str] | int | None = None,
     id_column: str | None = None,
-    votes: How | None = None,
+    votes: How | Reliabilities | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
@@ -142,7 +169,8 @@ one source says; a row is a vote, and an instance may have many |
         id_column: The column of ids; unless given, the column "id" (the key "ids" of an
             `.npz` file), if there is one. Of a record of an export, also what it was made of may
             have it.
-        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`.
+        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or what
+            a run has learned of the sources, see `read_reliabilities`.
         taxonomy: The tree that labels are names of, see `read_taxonomy`.
         cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
         question: The question whose answers are read, where an export has several.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
-    from tacit.table._sources import ToldSource
+    from tacit.table._sources import ToldGroup, ToldSource
 
 __all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
 
@@ -108,6 +108,7 @@ class Check:
         findings: What should be looked at, a sentence each, with what to do.
         notes: What is odd without being wrong.
         sources: What each source of votes does, where there are votes.
+        groups: Sources that no instance connects with those of another group; one group is good.
     """
 
     source: str
@@ -122,6 +123,7 @@ class Check:
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     sources: tuple[ToldSource, ...] = ()
+    groups: tuple[ToldGroup, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -172,8 +174,17 @@ def predict(
     id_column: str | None = None,
     tempering: float | None = None,
     device: str = "auto",
+    votes: How | None = None,
+    taxonomy: Taxonomy | None = None,
+    cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
 ) -> Applied:
     """Predict the labels of new data in a file; where there are beliefs about them, resolve them.
+
+    Votes on new data are weighed by what the run has learned of their sources, which are known by
+    name; nothing is estimated from the new votes, so that no row depends on the others. Votes of
+    sources that the run does not know are left out, and noted. Where it has learned of none, all
+    votes count the same.
 
     Args:
         model: The folder of a run, or of a model.
@@ -183,6 +194,10 @@ def predict(
         id_column: The column of ids, in both.
         tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
+        votes: "majority", to let all votes count the same whatever was learned.
+        taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
+        cooccurrence: How observed classes come with the classes.
+        question: The question of an export whose answers are read.
 
     Raises:
         InvalidInputError: If a file cannot be used, or does not fit the model.
@@ -198,6 +213,10 @@ def predict(
         id_column=id_column,
         tempering=tempering,
         device=device,
+        votes=votes,
+        taxonomy=taxonomy,
+        cooccurrence=cooccurrence,
+        question=question,
     )
 
 

@@ -16,11 +16,13 @@ from tacit.diagnostics import appraised, mean_entropy
 from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
 from tacit.runs import RunError, RunFolder
+from tacit.table._advocates import ADVOCATES, write_advocates
 from tacit.table._beliefs import read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
 from tacit.table._recipe import FREE
+from tacit.table._reliabilities import write_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._sources import told_sources
 
@@ -72,7 +74,7 @@ def run(
         _fit(model, features, beliefs, out, resume=resume, watch=watch)
         if folder is None:
             return None
-        _write(model, features, beliefs, out)
+        _write(model, features, beliefs.learned(model.belief_), out)
         summary = _summary(model, features, beliefs, out, time.monotonic() - started)
         folder.complete(summary.as_dict())
         (out / CHECKPOINT).unlink(missing_ok=True)
@@ -142,7 +144,14 @@ def _fit(
     model.set_params(classes=list(beliefs.classes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # told by the summary
-        model.fit(features.values, beliefs.belief, folder=out, resume=resume, watch=watch)
+        model.fit(
+            features.values,
+            beliefs.belief,
+            beliefs.weight(),
+            folder=out,
+            resume=resume,
+            watch=watch,
+        )
     if features.names:
         model.feature_names_in_ = np.asarray(features.names, dtype=object)
 
@@ -151,6 +160,7 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
     # What an attempt that was killed had written can go: the checkpoint holds as much.
     shutil.rmtree(out / MODEL, ignore_errors=True)
     model.save(out / MODEL)
+    write_reliabilities(out / MODEL, beliefs)
     write_resolved(
         out / RESOLVED,
         ids=features.ids,
@@ -158,6 +168,9 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
         posterior=model.posterior_,
         prediction=model.prediction_,
         belief=beliefs.belief,
+    )
+    write_advocates(
+        out / ADVOCATES, beliefs, prediction=model.prediction_, posterior=model.posterior_
     )
 
 

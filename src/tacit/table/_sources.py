@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypedDict
 
-from tacit.sources import Voted, summarised
+from tacit.sources import Voted, grouped, summarised
 
 if TYPE_CHECKING:
     from tacit.beliefs import Belief
     from tacit.table._beliefs import Beliefs
 
-__all__ = ["ToldSource", "told_sources"]
+__all__ = ["ToldGroup", "ToldSource", "told_groups", "told_sources"]
 
 
 class ToldSource(TypedDict):
@@ -35,6 +35,31 @@ class ToldSource(TypedDict):
     finding: str | None
 
 
+class ToldGroup(TypedDict):
+    """Sources whose reliabilities can be compared with each other, and with no others.
+
+    Attributes:
+        sources: What they are called.
+        n_instances: Number of instances that they vote on.
+    """
+
+    sources: tuple[str, ...]
+    n_instances: int
+
+
+def told_groups(beliefs: Beliefs) -> tuple[ToldGroup, ...]:
+    """Say which sources no instance connects, see `tacit.sources.grouped`; the largest first."""
+    if beliefs.votes is None:
+        return ()
+    return tuple(
+        ToldGroup(
+            sources=tuple(beliefs.sources[number] for number in group.sources),
+            n_instances=group.n_items,
+        )
+        for group in grouped(beliefs.votes)
+    )
+
+
 def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldSource, ...]:
     """Say what each source does; nothing where there are no votes.
 
@@ -44,7 +69,7 @@ def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldS
     """
     if beliefs.votes is None:
         return ()
-    stated, taught = _accuracies(beliefs.belief), _accuracies(learned)
+    stated, taught = _accuracies(beliefs.voted), _accuracies(learned)
     return tuple(
         ToldSource(
             name=name,

@@ -12,17 +12,19 @@ from tacit.beliefs import Categorical
 from tacit.sources import Votes, dawid_skene, majority, way_for
 from tacit.table._beliefs import finished
 from tacit.table._classes import codes_of, in_order, sorted_names
-from tacit.table._errors import listed
+from tacit.table._errors import listed, refused
 from tacit.table._ids import places_of
 from tacit.table._memory import check_room
+from tacit.table._reliabilities import Reliabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tacit.beliefs import Independent
+    from tacit.sources import Voted
     from tacit.table._asked import How
     from tacit.table._beliefs import Beliefs
     from tacit.table._join import Join
@@ -51,7 +53,7 @@ def believed_names(
     sources: Sequence[str] | pa.Array,
     classes: Sequence[str] | None,
     join: Join,
-    how: How | None,
+    how: How | Reliabilities | None,
     path: Path,
     notes: Sequence[str] = (),
     *,
@@ -123,7 +125,7 @@ def believed(
     votes: Votes,
     sources: Sequence[str],
     classes: Sequence[str],
-    how: How | None,
+    how: How | Reliabilities | None,
     join: Join,
     path: Path,
     notes: Sequence[str] = (),
@@ -139,21 +141,35 @@ def believed(
         path: The file.
         notes: What is odd about it.
     """
+    left_out: list[str] = []
+    if isinstance(how, Reliabilities):
+        votes, sources, left_out = _of_known(votes, sources, how, path)
     heard = torch.bincount(votes.source, minlength=len(sources)) > 0
     way = how or way_for(votes)
     _check_room(votes, way, path)
-    belief = majority(votes) if way == "majority" else _weighed(votes, join)
-    said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {way}."
+    belief: Independent
+    belief, voted = majority(votes), None
+    if way != "majority":
+        belief, voted = _weighed(votes, join, _weigher(way, sources, classes))
+    said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {_called(way)}."
     n_voted, n_asked = len(votes.item.unique()), len(_asked(join))
-    found = [*join.notes, *notes, *_notes(votes, sources, classes, heard), said]
-    speaks = way == "dawid_skene" and votes.all_asked and n_voted > 0
+    found = [*join.notes, *notes, *left_out, *_notes(votes, sources, classes, heard), said]
+    speaks = voted is not None and _hears_silence(voted) and n_voted > 0
     if speaks and n_voted < n_asked:
         found.append(
             f"{n_asked - n_voted} rows have no votes, and go by the silence of all sources."
         )
-    n_informed = n_asked if speaks else n_voted
-    beliefs = finished("votes", belief, classes, n_informed, path, found)
-    return beliefs.with_votes(votes, tuple(sources))
+    told = votes.heard()
+    if speaks:
+        told[_asked(join)] = True
+    n_told = int(told.sum())
+    if 0 < n_told < join.n_rows:
+        found.append(
+            f"{join.n_rows - n_told} rows of which nobody says anything are not learned from; they "
+            "are resolved like the others."
+        )
+    beliefs = finished("votes", belief, classes, n_told, path, found)
+    return beliefs.with_votes(votes, tuple(sources), voted, told)
 
 
 def _asked(join: Join) -> NDArray[np.int64]:
@@ -163,23 +179,68 @@ def _asked(join: Join) -> NDArray[np.int64]:
     return np.unique(join.row_of[join.row_of >= 0])
 
 
-def _weighed(votes: Votes, join: Join) -> Independent:
-    """The belief by reliabilities; silence about rows that nobody was asked about says nothing."""
+def _weigher(
+    way: str | Reliabilities, sources: Sequence[str], classes: Sequence[str]
+) -> Callable[[Votes], Voted]:
+    """What makes a belief of votes: reliabilities learned from these, or from others before."""
+    if isinstance(way, Reliabilities):
+        return lambda votes: way.belief(votes, sources, classes)
+    return dawid_skene
+
+
+def _called(way: str | Reliabilities) -> str:
+    return way if isinstance(way, str) else "the reliabilities that the run has learned"
+
+
+def _of_known(
+    votes: Votes, sources: Sequence[str], learned: Reliabilities, path: Path
+) -> tuple[Votes, Sequence[str], list[str]]:
+    """The votes of sources whose reliability is known, and a note on those that are left out."""
+    known, strange = learned.split(sources)
+    if not known:
+        raise refused(
+            path,
+            f"has votes of {listed(strange)}, and the run has learned of {listed(learned.sources)}",
+            "call the sources as in the run, or count all votes the same (majority)",
+        )
+    if not strange:
+        return votes, sources, []
+    note = (
+        f"{len(strange)} of {len(sources)} sources are unknown to the run, and their votes were "
+        f"left out: {listed(strange)}."
+    )
+    return votes.of_sources([sources.index(name) for name in known]), known, [note]
+
+
+def _weighed(
+    votes: Votes, join: Join, weigh: Callable[[Votes], Voted]
+) -> tuple[Independent, Voted]:
+    """The belief by reliabilities, about all rows, and about those that the file speaks of.
+
+    Of rows that nobody was asked about only the balance is known.
+    """
     rows = torch.from_numpy(_asked(join))
     if not votes.all_asked or len(rows) == join.n_rows:
-        return dawid_skene(votes)
-    table = torch.ones(votes.n_items, votes.n_classes)
-    table[rows] = dawid_skene(votes.on(rows)).marginals()
-    return Categorical(table)
+        voted = weigh(votes)
+        return voted, voted
+    voted = weigh(votes.on(rows))
+    table = voted.balance.float().repeat(votes.n_items, 1)
+    table[rows] = voted.marginals()
+    return Categorical(table), voted
 
 
-def _check_room(votes: Votes, how: str, path: Path) -> None:
+def _hears_silence(voted: Voted) -> bool:
+    """Whether to abstain is an answer."""
+    return voted.reliability.shape[-1] > voted.n_classes
+
+
+def _check_room(votes: Votes, how: str | Reliabilities, path: Path) -> None:
     cells = votes.n_items * votes.n_classes
-    if how == "dawid_skene":
+    if how != "majority":
         # Labels before and after a step, and the tables of reliability with their logs.
         cells = 4 * cells + 4 * votes.n_sources * votes.n_classes**2
     fix = "try votes='majority', split it, or use a larger machine"
-    check_room(path, 8 * cells, fix if how == "dawid_skene" else None)
+    check_room(path, 8 * cells, fix if how != "majority" else None)
 
 
 def _notes(
