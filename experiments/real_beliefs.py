@@ -113,7 +113,7 @@ def _convolutions(task: Task, generator: torch.Generator) -> nn.Module:
 
 
 _SMALL: Final = {"epochs": 100, "batch_size": 128, "patience": 0}
-_IMAGES: Final = {"epochs": 30, "batch_size": 256, "augment": "shift", "patience": 0}
+_IMAGES: Final = {"epochs": 30, "batch_size": 256, "augment": "shift_mirror", "patience": 0}
 _STEPS: Final = (2e-3, 1e-2)
 SETS: Final = {
     "youtube": Setup(predictor=_linear, settings=_SMALL, steps=_STEPS, has_votes=True),
@@ -187,7 +187,9 @@ def _fitted(
         for cell in group
     ]
     on_gpu = Execution(device=means.device).torch_device().type == "cuda"
-    execution = Execution(device=means.device, cuda_graph="yes" if on_gpu else "no")
+    execution = Execution(
+        device=means.device, cuda_graph="yes" if on_gpu else "no", autocast=on_gpu
+    )
     for cell, plan, run in zip(
         group, plans, fit(plans, collection, execution=execution), strict=True
     ):

@@ -146,7 +146,8 @@ def resolve(
         typer.Option(help="β: below 1 for too sure predictions.", rich_help_panel=_LEARNING),
     ] = None,
     augment: Annotated[
-        str | None, typer.Option(help="none, or shift (images).", rich_help_panel=_LEARNING)
+        str | None,
+        typer.Option(help="none, shift or shift_mirror (images).", rich_help_panel=_LEARNING),
     ] = None,
     on_collapse: Annotated[
         str | None,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["AUGMENTATIONS", "shifted"]
+__all__ = ["AUGMENTATIONS", "mirrored", "shifted"]
 
 
 def shifted(images: Tensor, generator: torch.Generator) -> Tensor:
@@ -37,8 +37,24 @@ def shifted(images: Tensor, generator: torch.Generator) -> Tensor:
     return moved.movedim(-1, 1)
 
 
+def mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Turn every other image round, left to right, by chance.
+
+    Args:
+        images: `(N, C, H, W)`.
+        generator: Decides which; on the device of the images.
+    """
+    turned = torch.rand(len(images), 1, 1, 1, device=images.device, generator=generator) < 0.5
+    return torch.where(turned, images.flip(3), images)
+
+
+def _both(images: Tensor, generator: torch.Generator) -> Tensor:
+    return mirrored(shifted(images, generator), generator)
+
+
 AUGMENTATIONS: Final[dict[str, Callable[[Tensor, torch.Generator], Tensor] | None]] = {
     "none": None,
     "shift": shifted,
+    "shift_mirror": _both,
 }
 """By the names that settings use."""

@@ -19,7 +19,7 @@ __all__ = ["Execution", "Settings"]
 Schedule = Literal["constant", "plateau", "cosine"]
 Optimizer = Literal["adam", "adamw", "sgd"]
 OnCollapse = Literal["warn", "stop", "restore", "restart"]
-Augment = Literal["none", "shift"]
+Augment = Literal["none", "shift", "shift_mirror"]
 Hold = Literal["auto", "yes", "no"]
 Together = Literal["auto", "yes", "no"]
 CudaGraph = Literal["auto", "yes", "no"]
@@ -50,7 +50,8 @@ class Settings:
             20,000 instances; 0 trains on all for all epochs.
         patience: Epochs without better held-out evidence before a run stops; 0 is never.
         augment: "none", or "shift": images are moved by up to a sixteenth of their side, and at
-            least a pixel, each time they are seen.
+            least a pixel, each time they are seen; "shift_mirror": they are turned round, left to
+            right, half of the times too.
         on_collapse: What to do when a run degenerates: "warn"; "stop"; "restore", which stops and
             goes back to the best state; "restart", from the start with a longer warm-up, twice at
             the most, and then as "restore".
