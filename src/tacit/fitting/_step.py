@@ -135,6 +135,7 @@ class Captured:
         self._graphs: dict[object, _Graph] = {}
         self._warmed: dict[object, int] = {}
         self._stream = torch.cuda.Stream(feed.device)
+        self._branches: list[torch.cuda.Stream] = []
 
     def __call__(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
         """Move each learner by one step, on the rows given, which lie on the GPU."""
@@ -156,7 +157,26 @@ class Captured:
         torch.cuda.current_stream().wait_stream(self._stream)
 
     def _step(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
-        train_step(learners, [self._feed.batch(each) for each in rows], self._execution)
+        """All learners as one where that pays, or side by side, each on a stream of its own.
+
+        A small network takes but a part of a GPU; side by side several fill it.
+        """
+        networks = [learner.network for learner in learners]
+        if len(learners) == 1 or pays(networks, self._feed.device, self._execution.together):
+            train_step(learners, [self._feed.batch(each) for each in rows], self._execution)
+            return
+        present = torch.cuda.current_stream()
+        for learner, own, branch in zip(learners, rows, self._streams(len(rows)), strict=True):
+            branch.wait_stream(present)
+            with torch.cuda.stream(branch):
+                train_step([learner], [self._feed.batch(own)], self._execution)
+        for branch in self._streams(len(rows)):
+            present.wait_stream(branch)
+
+    def _streams(self, n: int) -> list[torch.cuda.Stream]:
+        while len(self._branches) < n:
+            self._branches.append(torch.cuda.Stream(self._feed.device))
+        return self._branches[:n]
 
     def _capture(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> _Graph:
         held = [each.clone() for each in rows]
