@@ -29,6 +29,15 @@ def test_picture_table_and_page_are_drawn_from_the_record(written: str):
     assert path.stat().st_size < 100_000
 
 
+def test_result_pages_are_written_from_the_records():
+    tool = runpy.run_path(str(ROOT / "tools" / "result_pages.py"))
+    pages = tool["pages"]()
+    assert {"crowd", "real-beliefs"} <= pages.keys()
+    for name, text in pages.items():
+        written = (tool["PAGES"] / f"{name}.md").read_text("utf-8")
+        assert written == text, "run tools/result_pages.py"
+
+
 def test_benchmark_page_is_written_from_the_records():
     tool = runpy.run_path(str(ROOT / "tools" / "benchmark_page.py"))
     absent = [device for device in tool["DEVICES"] if not tool["record_of"](device).exists()]
