@@ -45,23 +45,10 @@ class Collection:
         weight: Tensor | None = None,
         strata: Tensor | None = None,
     ) -> None:
-        if not isinstance(belief, Belief):
-            raise refuse(
-                "belief",
-                "be one of tacit.beliefs",
-                f"it is a {type(belief).__name__}",
-                "wrap a matrix of probabilities, as in Categorical(probabilities)",
-            )
         n_instances = int(features.shape[0])
         if n_instances == 0:
             raise refuse("features", "hold at least one instance", "it is empty", "pass some")
-        if len(belief) != n_instances:
-            raise refuse(
-                "belief",
-                f"cover the {n_instances} instances of the features",
-                f"it covers {len(belief)}",
-                "state a belief about each row, in the same order",
-            )
+        _check_belief(belief, n_instances)
         # Of scipy's matrices only those by row give rows.
         self.features = features.tocsr() if is_sparse(features) else features
         self.belief = belief
@@ -75,9 +62,27 @@ class Collection:
 
     def about(self, belief: Belief) -> Collection:
         """The same instances with another belief about them."""
+        _check_belief(belief, len(self))
         other = copy.copy(self)
         other.belief = belief
         return other
+
+
+def _check_belief(belief: object, n_instances: int) -> None:
+    if not isinstance(belief, Belief):
+        raise refuse(
+            "belief",
+            "be one of tacit.beliefs",
+            f"it is a {type(belief).__name__}",
+            "wrap a matrix of probabilities, as in Categorical(probabilities)",
+        )
+    if len(belief) != n_instances:
+        raise refuse(
+            "belief",
+            f"cover the {n_instances} instances of the features",
+            f"it covers {len(belief)}",
+            "state a belief about each row, in the same order",
+        )
 
 
 def _per_instance(name: str, values: Any, n_instances: int) -> Tensor | None:

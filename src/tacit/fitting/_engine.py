@@ -19,7 +19,7 @@ from tacit.fitting._feed import Batch, Feed, Share
 from tacit.fitting._fingerprint import fingerprint
 from tacit.fitting._log import Log
 from tacit.fitting._random import set_random_state
-from tacit.fitting._rows import groups_of, mixed, share_of
+from tacit.fitting._rows import mixed, share_of
 from tacit.fitting._run import Plan, Run
 from tacit.fitting._settings import Execution
 from tacit.fitting._signals import Asked, held_back
@@ -68,11 +68,13 @@ class Progress(NamedTuple):
         done: Epochs done by the run that is furthest behind, with the part of the present one.
         epochs: Epochs that there are at the most.
         record: The record of an epoch that has just ended, if one has.
+        network: The network that the record is about, as it is now: to be looked at, not changed.
     """
 
     done: float
     epochs: int
     record: Record | None
+    network: nn.Module | None = None
 
 
 def fit(
@@ -151,8 +153,8 @@ class _Engine:
             for number, plan in enumerate(plans)
         ]
         self.position = 0  # steps of the present epoch that are made
-        self._groups = groups_of(collection.belief)
         self._feed = Feed(collection, self.device, execution)
+        self._beliefs: dict[Run, tuple[Belief, Belief]] = {}
         self._captured: Captured | None = None
         if self._captures():
             self._captured = Captured(self._feed, replace(execution, cuda_graph="yes"))
@@ -171,11 +173,11 @@ class _Engine:
             self._log.start(record for each in rounds for record in each if record is not None)
         while active := [run for run in self.runs if not run.ended]:
             self._train(active, asked)
-            records = [run.finish_epoch() for run in active]
-            for record in records:
+            records = [(run, run.finish_epoch()) for run in active]
+            for run, record in records:
                 if self._log is not None:
                     self._log.add(record)
-                self._tell(0.0, record)
+                self._tell(0.0, record, run.learner.network)
             self.position = 0
             self._after_step(asked)
         self._save()
@@ -206,7 +208,8 @@ class _Engine:
         set_random_state(self.device, mixed(learners[0].generator.initial_seed()))
         try:
             if self._captured is not None:
-                self._captured(learners, [rows.to(self.device) for _, rows in step])
+                beliefs = [self._belief_of(run) for run, _ in step]
+                self._captured(learners, [rows.to(self.device) for _, rows in step], beliefs)
             else:
                 train_step(learners, batches, self.execution)
         except InvalidInputError:
@@ -230,24 +233,28 @@ class _Engine:
         """The batches of each step; none where a captured step takes its rows itself."""
         if self._captured is not None:
             return iter([[] for _ in steps])
-        # A run's belief stays what it is for the whole epoch.
-        beliefs = {run: self._feed.placed(run.belief) for step in steps[:1] for run, _ in step}
-        shares = ([self._own_share(rows, beliefs[run]) for run, rows in step] for step in steps)
+        shares = ([self._own_share(rows, run) for run, rows in step] for step in steps)
         return self._feed.stream(shares)
 
-    def _own_share(self, rows: Tensor, belief: Belief) -> Share:
+    def _own_share(self, rows: Tensor, run: Run) -> Share:
         """What this process takes of a batch, and whether that counts.
 
         A process whose share is empty takes a group that does not count, so that all processes
         meet in the sums of the objective.
         """
-        own = share_of(rows, self._groups, process_number("world"), n_processes("world"))
+        groups, belief = run.groups, self._belief_of(run)
+        own = share_of(rows, groups, process_number("world"), n_processes("world"))
         if len(own):
             return Share(own, belief=belief)
-        first = (
-            rows[:1] if self._groups is None else rows[self._groups[rows] == self._groups[rows[0]]]
-        )
+        first = rows[:1] if groups is None else rows[groups[rows] == groups[rows[0]]]
         return Share(first, counts=False, belief=belief)
+
+    def _belief_of(self, run: Run) -> Belief:
+        """What a run believes now, where the feed takes it from."""
+        known = self._beliefs.get(run)
+        if known is None or known[0] is not run.belief:
+            known = self._beliefs[run] = (run.belief, self._feed.placed(run.belief))
+        return known[1]
 
     def _after_step(self, asked: Asked) -> None:
         asked.agree()
@@ -256,13 +263,15 @@ class _Engine:
             self._save()
         asked.obey()
 
-    def _tell(self, part: float, record: Record | None = None) -> None:
+    def _tell(
+        self, part: float, record: Record | None = None, network: nn.Module | None = None
+    ) -> None:
         if self.watch is None:
             return
         running = [run for run in self.runs if not run.ended]
         epochs = max(run.settings.epochs for run in self.runs)
         done = min((run.epoch for run in running), default=epochs) + part
-        self.watch(Progress(done, epochs, record))
+        self.watch(Progress(done, epochs, record, network))
 
     def _save(self) -> None:
         if self._folder is not None:
@@ -306,7 +315,7 @@ class _Engine:
         possible = (
             self.device.type == "cuda"
             and self._feed.held
-            and isinstance(self._feed.belief, Independent)
+            and all(isinstance(run.belief, Independent) for run in self.runs)
             and not any(run.settings.update_every for run in self.runs)
             and n_processes("world") == 1
         )

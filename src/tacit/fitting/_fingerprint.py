@@ -36,6 +36,7 @@ def fingerprint(runs: Sequence[Run], plans: Sequence[Plan], of: Collection) -> d
         "predictors": [_of_module(run.learner.network, values=False) for run in runs],
         "features": digest(of.features),
         "beliefs": _of_belief(of.belief),
+        "beliefs of their own": [plan.belief and _of_belief(plan.belief) for plan in plans],
         "weights": None if of.weight is None else digest(of.weight),
         "strata": None if of.strata is None else digest(of.strata),
     }

@@ -25,6 +25,7 @@ from tacit.objectives._diagnosis import check_strata
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.beliefs import Belief
     from tacit.fitting._collection import Collection
     from tacit.fitting._settings import Execution, Settings
     from tacit.objectives import Objective
@@ -49,11 +50,14 @@ class Plan:
         predictor: A network, or a function that builds one from a generator of random numbers.
         objective: What it minimises; a copy is used.
         settings: How it learns.
+        belief: What this run believes of the collection, where that is not what the collection
+            says: several runs then differ in what they are told.
     """
 
     predictor: nn.Module | Callable[[torch.Generator], nn.Module]
     objective: Objective
     settings: Settings
+    belief: Belief | None = None
 
     def build(self, seed: int) -> nn.Module:
         """The network before it has learned: a copy, or one with weights drawn by the seed."""
@@ -78,6 +82,10 @@ class Run:
         number: Which of several runs it is.
         execution: Where to learn.
         device: The device that is meant.
+
+    Attributes:
+        belief: What is believed of the collection now.
+        groups: The group of each instance, where the belief has groups.
     """
 
     def __init__(
@@ -90,14 +98,16 @@ class Run:
         device: torch.device,
     ) -> None:
         self.settings, self.number = plan.settings, number
+        if plan.belief is not None:
+            collection = collection.about(plan.belief)
         self._collection, self._execution, self._device = collection, execution, device
         self._plan, self._objective = plan, plan.objective
-        self._groups = groups_of(collection.belief)
-        check_groups(self._groups, plan.settings.batch_size)
+        self.groups = groups_of(collection.belief)
+        check_groups(self.groups, plan.settings.batch_size)
         _check_objective(plan.objective, collection)
         _check_updates(plan.settings, collection)
-        self._rows = rows = rows_that_count(len(collection), self._groups, collection.weight)
-        self._split = split(rows, self._groups, plan.settings.held_out, plan.settings.seed)
+        self._rows = rows = rows_that_count(len(collection), self.groups, collection.weight)
+        self._split = split(rows, self.groups, plan.settings.held_out, plan.settings.seed)
         if not len(self._split.held_out):
             plan.settings.check_needs()
         self._watched = self._split.held_out if len(self._split.held_out) else self._sample(rows)
@@ -135,7 +145,7 @@ class Run:
     def plan_epoch(self) -> list[Tensor]:
         """The batches of the epoch."""
         seed = mixed(self.settings.seed, self.restarts)
-        return batches(self._split.fit, self._groups, self.settings.batch_size, seed, self.epoch)
+        return batches(self._split.fit, self.groups, self.settings.batch_size, seed, self.epoch)
 
     def begin_epoch(self) -> None:
         """What is done before the first step of an epoch, and not where one is resumed."""
@@ -337,7 +347,7 @@ class Run:
         if len(rows) <= _SAMPLE:
             return rows
         seed = mixed(self.settings.seed, 3)
-        found = split(rows, self._groups, _SAMPLE / len(rows), seed).held_out
+        found = split(rows, self.groups, _SAMPLE / len(rows), seed).held_out
         return found if len(found) else rows
 
 

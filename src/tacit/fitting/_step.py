@@ -17,6 +17,7 @@ from tacit.fitting._together import logits_together, pays
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.beliefs import Belief
     from tacit.fitting._feed import Batch, Feed
     from tacit.fitting._learner import Learner
     from tacit.fitting._settings import Execution
@@ -137,14 +138,22 @@ class Captured:
         self._stream = torch.cuda.Stream(feed.device)
         self._branches: list[torch.cuda.Stream] = []
 
-    def __call__(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
-        """Move each learner by one step, on the rows given, which lie on the GPU."""
+    def __call__(
+        self, learners: Sequence[Learner], rows: Sequence[Tensor], beliefs: Sequence[Belief]
+    ) -> None:
+        """Move each learner by one step.
+
+        Args:
+            learners: What learns.
+            rows: The rows of each, on the GPU.
+            beliefs: What each believes of the collection, placed by the feed; always the same.
+        """
         key = tuple(
             (learner, learner.warming_up, len(r)) for learner, r in zip(learners, rows, strict=True)
         )
         graph = self._graphs.get(key)
         if graph is None and self._warmed.get(key, 0) >= _WARM:
-            graph = self._graphs[key] = self._capture(learners, rows)
+            graph = self._graphs[key] = self._capture(learners, rows, beliefs)
         if graph is not None:
             for held, given in zip(graph.rows, rows, strict=True):
                 held.copy_(given)
@@ -153,24 +162,27 @@ class Captured:
         self._warmed[key] = self._warmed.get(key, 0) + 1
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
-            self._step(learners, rows)
+            self._step(learners, rows, beliefs)
         torch.cuda.current_stream().wait_stream(self._stream)
 
-    def _step(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> None:
+    def _step(
+        self, learners: Sequence[Learner], rows: Sequence[Tensor], beliefs: Sequence[Belief]
+    ) -> None:
         """All learners as one where that pays, or side by side, each on a stream of its own.
 
         A small network takes but a part of a GPU; side by side several fill it.
         """
         networks = [learner.network for learner in learners]
         if len(learners) == 1 or pays(networks, self._feed.device, self._execution.together):
-            train_step(learners, [self._feed.batch(each) for each in rows], self._execution)
+            batches = [self._feed.batch(*own) for own in zip(rows, beliefs, strict=True)]
+            train_step(learners, batches, self._execution)
             return
-        present = torch.cuda.current_stream()
-        for learner, own, branch in zip(learners, rows, self._streams(len(rows)), strict=True):
+        present, branches = torch.cuda.current_stream(), self._streams(len(rows))
+        for learner, own, belief, branch in zip(learners, rows, beliefs, branches, strict=True):
             branch.wait_stream(present)
             with torch.cuda.stream(branch):
-                train_step([learner], [self._feed.batch(own)], self._execution)
-        for branch in self._streams(len(rows)):
+                train_step([learner], [self._feed.batch(own, belief)], self._execution)
+        for branch in branches:
             present.wait_stream(branch)
 
     def _streams(self, n: int) -> list[torch.cuda.Stream]:
@@ -178,12 +190,14 @@ class Captured:
             self._branches.append(torch.cuda.Stream(self._feed.device))
         return self._branches[:n]
 
-    def _capture(self, learners: Sequence[Learner], rows: Sequence[Tensor]) -> _Graph:
+    def _capture(
+        self, learners: Sequence[Learner], rows: Sequence[Tensor], beliefs: Sequence[Belief]
+    ) -> _Graph:
         held = [each.clone() for each in rows]
         graph = torch.cuda.CUDAGraph()
         for learner in learners:
             graph.register_generator_state(learner.generator)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph):
-            self._step(learners, held)
+            self._step(learners, held, beliefs)
         return _Graph(graph, held)
