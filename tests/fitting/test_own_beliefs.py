@@ -55,5 +55,5 @@ def test_the_network_of_each_record_is_told():
     runs = fit(plans, collection(), execution=CPU, watch=watch)
     assert [each[:2] for each in seen] == [(0, 1), (1, 1), (0, 2), (1, 2)]
     for number, run in enumerate(runs):
-        last = [weights for which, epoch, weights in seen if (which, epoch) == (number, 2)][0]
+        last = next(weights for which, epoch, weights in seen if (which, epoch) == (number, 2))
         assert all(torch.equal(a, b) for a, b in zip(last, run.network.parameters(), strict=True))
