@@ -17,6 +17,7 @@ __all__ = ["MODULES", "Experiment", "Means", "experiment", "reproduce"]
 MODULES: Final = {
     "crowd": "experiments.crowd",
     "real-beliefs": "experiments.real_beliefs",
+    "negative-labels": "experiments.negative_labels",
 }
 """Where each experiment lives, by its name on the command line."""
 

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Images", "Part", "Task", "cifar10", "files_of", "task", "word_shares"]
+__all__ = [
+    "Images",
+    "Part",
+    "Task",
+    "check_there",
+    "files_of",
+    "images",
+    "images_file",
+    "people_of",
+    "task",
+    "word_shares",
+]
 
 _WRENCH: Final = ("youtube", "sms")
 _TABLES: Final = ("lost", "msrcv2")
@@ -63,7 +74,7 @@ def files_of(name: str, data: Path) -> list[Path]:
         return [data / "partial_label_tabular" / f"{name}.npz"]
     people = data / "cifar10_human_labels"
     return [
-        data / "cifar10" / "cifar10.npz",
+        images_file("cifar10", data),
         people / "cifar10n_train_human.npz",
         people / "cifar10h_test_human.npz",
     ]
@@ -78,15 +89,20 @@ def task(name: str, data: Path, *, seed: int) -> Task:
         seed: Decides the split where the set has none of its own.
     """
     for path in files_of(name, data):
-        if not path.is_file():
-            raise InvalidInputError(
-                f"'{path}' is not there; name the folder that holds the data with --data."
-            )
+        check_there(path)
     if name in _WRENCH:
         return _from_wrench(*files_of(name, data))
     if name in _TABLES:
         return _from_table(files_of(name, data)[0], seed)
     return _with_people(data)
+
+
+def check_there(path: Path) -> None:
+    """Refuse a file that is not there."""
+    if not path.is_file():
+        raise InvalidInputError(
+            f"'{path}' is not there; name the folder that holds the data with --data."
+        )
 
 
 @cache
@@ -155,34 +171,47 @@ class Images(NamedTuple):
 
 
 @cache
-def cifar10(data: Path) -> Images:
-    """CIFAR-10, `(N, 3, 32, 32)`, each channel with mean 0 and deviation 1."""
-    with np.load(data / "cifar10" / "cifar10.npz", allow_pickle=False) as file:
+def images(name: str, data: Path) -> Images:
+    """Images `(N, channel, H, W)`, each channel with mean 0 and deviation 1.
+
+    Args:
+        name: "mnist", "fashion_mnist" or "cifar10".
+        data: Folder of the data.
+    """
+    path = images_file(name, data)
+    check_there(path)
+    with np.load(path, allow_pickle=False) as file:
         x = {part: torch.from_numpy(file[f"x_{part}"]) for part in ("train", "test")}
         y = {part: torch.from_numpy(file[f"y_{part}"].astype(np.int64)) for part in x}
-    scale = {part: _channels_first(images).float() / 255 for part, images in x.items()}
+    scaled = {part: _channels_first(each).float() / 255 for part, each in x.items()}
     axes = (0, 2, 3)
-    centre = scale["train"].mean(axes, keepdim=True)
-    deviation = scale["train"].std(axes, keepdim=True)
-    ready = {part: (images - centre) / deviation for part, images in scale.items()}
+    centre = scaled["train"].mean(axes, keepdim=True)
+    deviation = scaled["train"].std(axes, keepdim=True)
+    ready = {part: (each - centre) / deviation for part, each in scaled.items()}
     return Images(ready["train"], y["train"].flatten(), ready["test"], y["test"].flatten())
 
 
-def _channels_first(images: Tensor) -> Tensor:
-    return images.movedim(-1, 1).contiguous() if images.shape[-1] == 3 else images
+def images_file(name: str, data: Path) -> Path:
+    """The file that images are read from."""
+    return data / name / f"{name}.npz"
+
+
+def _channels_first(raw: Tensor) -> Tensor:
+    """Images of three channels, or of one that has no axis of its own."""
+    return raw.movedim(-1, 1).contiguous() if raw.ndim == 4 else raw.unsqueeze(1)
 
 
 @cache
 def _with_people(data: Path) -> Task:
     """CIFAR-10 with the votes of three people on each image that is learned from."""
-    images = cifar10(data)
+    own = images("cifar10", data)
     people = data / "cifar10_human_labels"
     with np.load(people / "cifar10n_train_human.npz", allow_pickle=False) as file:
         said = np.stack([file[f"random_label{number}"] for number in (1, 2, 3)], axis=1)
     votes = Votes.from_matrix(torch.from_numpy(said.astype(np.int64)), n_classes=10)
     return Task(
-        Part(images.x_train, images.y_train, votes=votes),
-        Part(images.x_test, images.y_test),
+        Part(own.x_train, own.y_train, votes=votes),
+        Part(own.x_test, own.y_test),
         n_classes=10,
     )
 

@@ -46,6 +46,7 @@ class Experiment:
         measure: Measures cells, in any order, giving each as it is done.
         versions: Distributions whose versions matter, beside those always named.
         page: What a record shows, as Markdown.
+        pictures: What it shows as SVG, by the names of the files that the page refers to.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Experiment:
     measure: Callable[[Sequence[Cell], Means], Iterator[tuple[Cell, Figures]]]
     page: Callable[[Store], str]
     versions: tuple[str, ...] = ()
+    pictures: Callable[[Store], dict[str, str]] = lambda store: {}  # noqa: ARG005  none
 
 
 def reproduce(

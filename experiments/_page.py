@@ -32,7 +32,9 @@ def spread(values: Iterable[float]) -> float:
 
 
 def percent(values: Sequence[float], digits: int = 1) -> str:
-    """Mean and deviation of shares, in percent."""
+    """Mean and deviation of shares, in percent; a dash where there are none."""
+    if not values:
+        return "–"
     return f"{100 * mean(values):.{digits}f} ± {100 * spread(values):.{digits}f}"
 
 

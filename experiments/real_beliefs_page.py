@@ -92,7 +92,7 @@ def _scores(store: Store) -> str:
         cells = []
         for name in stand:
             values = _values(store, name, method, "test")
-            shown = percent(values) if values else "–"
+            shown = percent(values)
             marked = method in (stand[name].ours, stand[name].rival)
             cells.append(bold(shown) if marked else shown)
         rows.append([f"tacit, {method}" if method in OURS else method, *cells])

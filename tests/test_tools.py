@@ -31,11 +31,10 @@ def test_picture_table_and_page_are_drawn_from_the_record(written: str):
 
 def test_result_pages_are_written_from_the_records():
     tool = runpy.run_path(str(ROOT / "tools" / "result_pages.py"))
-    pages = tool["pages"]()
-    assert {"crowd", "real-beliefs"} <= pages.keys()
-    for name, text in pages.items():
-        written = (tool["PAGES"] / f"{name}.md").read_text("utf-8")
-        assert written == text, "run tools/result_pages.py"
+    files = tool["written"]()
+    assert {"crowd.md", "real-beliefs.md"} <= {path.name for path in files}
+    for path, text in files.items():
+        assert path.read_text("utf-8") == text, "run tools/result_pages.py"
 
 
 def test_benchmark_page_is_written_from_the_records():

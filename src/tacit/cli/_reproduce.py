@@ -92,6 +92,8 @@ def _reproduce(
     page = chosen.page(store)
     place = record.with_suffix(".md")
     place.write_text(page, "utf-8")
+    for file, drawn in chosen.pictures(store).items():
+        (record.parent / file).write_text(drawn, "utf-8")
     if as_json:
         typer.echo(json.dumps({"record": str(record), "page": str(place), "cells": len(store)}))
     else:
