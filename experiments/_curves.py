@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from tacit.fitting import Execution, fit
+from tacit.predictors import SmallCNN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch import Tensor, nn
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from experiments._store import Cell
     from tacit.fitting import Collection, Fitted, Plan, Progress
 
-__all__ = ["Curves", "execution_on", "in_parts", "learned"]
+__all__ = ["Curves", "execution_on", "in_parts", "learned", "small_cnn"]
 
 _AT_A_TIME: Final = 5000
+_SELDOM: Final = 10
 _SAMPLE: Final = 10_000
 """Images of the training set that are looked at after each epoch."""
 
@@ -42,7 +44,7 @@ class Curves:
         images: Of the training set, of which the first 10,000 are looked at, and of the test set.
         execution: Where the networks are, and how they compute.
         test: For each run a share for each epoch.
-        train: The same on the training set.
+        train: The same on the training set, every tenth epoch and after the last.
     """
 
     images: Images
@@ -63,9 +65,11 @@ class Curves:
         """Look at the network of an epoch that has just ended."""
         if progress.record is None or progress.network is None:
             return
+        epoch = progress.record.epoch
         for name, kept in (("test", self.test), ("train", self.train)):
-            share = self._right(progress.network, *self._shown[name])
-            kept.setdefault(progress.record.run, []).append(share)
+            if name == "test" or epoch % _SELDOM == 0 or epoch == progress.epochs:
+                share = self._right(progress.network, *self._shown[name])
+                kept.setdefault(progress.record.run, []).append(share)
 
     @torch.no_grad()
     def _right(self, network: nn.Module, x: Tensor, y: Tensor) -> Tensor:
@@ -90,6 +94,12 @@ class Curves:
         }
 
 
+def small_cnn(shape: Sequence[int], n_classes: int = 10) -> Callable[[torch.Generator], SmallCNN]:
+    """What builds the paper's small network for images of a shape."""
+    channels, height, width = shape
+    return lambda generator: SmallCNN(channels, (height, width), n_classes, generator=generator)
+
+
 def in_parts(cells: Sequence[Cell], size: int) -> Iterator[Sequence[Cell]]:
     """Cells that are measured side by side, so many at a time."""
     return (cells[start : start + size] for start in range(0, len(cells), size))
@@ -101,4 +111,6 @@ def learned(
     """Fit plans side by side, watched after each epoch."""
     execution = execution_on(device)
     curves = Curves(images, execution)
-    return fit(plans, collection, execution=execution, watch=curves), curves
+    # Which convolution is fastest is tried out, once for each shape.
+    with torch.backends.cudnn.flags(enabled=True, benchmark=True):
+        return fit(plans, collection, execution=execution, watch=curves), curves

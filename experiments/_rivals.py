@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.beliefs._base import Rows
     from tacit.sources import Votes
 
-__all__ = ["Numbered", "Proden", "label_model"]
+__all__ = ["LeveragedWeighted", "Numbered", "Proden", "label_model"]
 
 
 class Numbered(Independent):
@@ -85,6 +85,51 @@ class Proden(Objective):
         joint = torch.where(before > 0, log_q.detach(), -torch.inf).softmax(1)
         self.weights.index_copy_(0, belief.rows, joint.to(before.dtype))
         return -(before * log_q).sum(1).mean()
+
+
+class LeveragedWeighted(Objective):
+    """Leveraged weighted loss with the sigmoid (Wen and others, 2021).
+
+    sum over the candidates of w s(-g) + b * sum over the others of w s(g), with g the logits, s the
+    sigmoid, and weights w over either set that are the prediction the last time that the instance
+    was seen, normalised within the set; uniform at first.
+
+    Args:
+        belief: About all instances of the collection; what it excludes is no candidate.
+        leverage: b, how much the others count.
+    """
+
+    formula = SoftCrossEntropy.formula
+
+    def __init__(self, belief: Independent, *, leverage: float = 2.0) -> None:
+        super().__init__(validate=False)
+        allowed, self.leverage = belief.marginals() > 0, leverage
+        self.register_buffer("allowed", allowed)
+        self.register_buffer("weights", _within(torch.zeros(allowed.shape), allowed))
+        self.allowed: Tensor
+        self.weights: Tensor
+
+    def forward(self, logits: Tensor | None = None, belief: Any = None, **unused: Any) -> Tensor:
+        """Mean loss of a batch of a `Numbered` belief; the weights move on."""
+        del unused
+        assert logits is not None
+        before, allowed = (
+            table.index_select(0, belief.rows) for table in (self.weights, self.allowed)
+        )
+        now = _within(logits.detach().float(), allowed)
+        self.weights.index_copy_(0, belief.rows, now.to(before.dtype))
+        wrong = torch.where(allowed, (-logits).sigmoid(), self.leverage * logits.sigmoid())
+        return (before * wrong).sum(1).mean()
+
+
+def _within(logits: Tensor, allowed: Tensor) -> Tensor:
+    """Softmax over the candidates, and another over the others; 0 where a set is empty."""
+    parts = (
+        torch.where(chosen, logits, -torch.inf).softmax(1).nan_to_num()
+        for chosen in (allowed, ~allowed)
+    )
+    total: Tensor = sum(parts, torch.zeros_like(logits))
+    return total
 
 
 def label_model(name: str, votes: Votes, *, seed: int, kept: Path) -> Categorical:

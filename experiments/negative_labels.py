@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
-from experiments._curves import in_parts, learned
+from experiments._curves import in_parts, learned, small_cnn
 from experiments._data import images, images_file
 from experiments._experiment import Experiment
 from experiments.negative_labels_page import page, pictures
@@ -22,13 +22,12 @@ from tacit.beliefs import Candidates
 from tacit.evidence import TrackedMass
 from tacit.fitting import Collection, Plan, Settings
 from tacit.objectives import EM, QR, RQ, SoftCrossEntropy, UnionNLL
-from tacit.predictors import SmallCNN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from experiments._data import Images
     from experiments._experiment import Means
@@ -86,16 +85,11 @@ def _plan(cell: Cell, own: Images) -> Plan:
     seed = int(cell["seed"])
     told = excluded(own.y_train, int(cell["negatives"]), seed)
     return Plan(
-        predictor=_network(tuple(own.x_train.shape[1:])),
+        predictor=small_cnn(own.x_train.shape[1:]),
         objective=OBJECTIVES[str(cell["objective"])](),
         settings=Settings(seed=seed, **SETTINGS),
         belief=Candidates.excluding(told, n_classes=N_CLASSES),
     )
-
-
-def _network(shape: tuple[int, ...]) -> Callable[[torch.Generator], nn.Module]:
-    channels, *size = shape
-    return lambda generator: SmallCNN(channels, (size[0], size[1]), N_CLASSES, generator=generator)
 
 
 def excluded(truth: Tensor, k: int, seed: int) -> Tensor:
