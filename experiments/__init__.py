@@ -16,6 +16,7 @@ __all__ = ["MODULES", "Experiment", "Means", "experiment", "reproduce"]
 
 MODULES: Final = {
     "crowd": "experiments.crowd",
+    "digits": "experiments.digits",
     "real-beliefs": "experiments.real_beliefs",
 }
 """Where each experiment lives, by its name on the command line."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks import record
 from experiments._store import Store
+from tacit.fitting import Execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,8 +45,10 @@ class Experiment:
         cells: All cells for some seeds.
         files: The files of the data that some cells need.
         measure: Measures cells, in any order, giving each as it is done.
-        versions: Distributions whose versions matter, beside those always named.
         page: What a record shows, as Markdown.
+        versions: Distributions whose versions matter, beside those always named.
+        cpu: Whether it computes on the CPU, whatever device is named.
+        threads: Threads of each of its processes, where it starts processes of its own.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Experiment:
     measure: Callable[[Sequence[Cell], Means], Iterator[tuple[Cell, Figures]]]
     page: Callable[[Store], str]
     versions: tuple[str, ...] = ()
+    cpu: bool = False
+    threads: int | None = None
 
 
 def reproduce(
@@ -88,7 +93,7 @@ def reproduce(
     if not missing:
         return store
     store.begin(
-        record.circumstances(means.device) | {"versions": _versions(experiment.versions)},
+        _circumstances(experiment, means),
         data={file.name: file for file in experiment.files(missing, means.data)},
     )
     done = len(wanted) - len(missing)
@@ -98,6 +103,13 @@ def reproduce(
         if watch is not None:
             watch(done, len(wanted), cell)
     return store
+
+
+def _circumstances(experiment: Experiment, means: Means) -> dict[str, Any]:
+    """Machine, versions and commit; the machine is the one that computes."""
+    device = "cpu" if experiment.cpu else Execution(device=means.device).torch_device().type
+    found = record.circumstances(device) | {"versions": _versions(experiment.versions)}
+    return found if experiment.threads is None else found | {"threads": experiment.threads}
 
 
 def _versions(names: Iterable[str]) -> dict[str, str]:
