@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Images", "Part", "Task", "cifar10", "files_of", "task", "word_shares"]
+__all__ = ["Images", "Part", "Task", "cifar10", "files_of", "people_of", "task", "word_shares"]
 
 _WRENCH: Final = ("youtube", "sms")
 _TABLES: Final = ("lost", "msrcv2")

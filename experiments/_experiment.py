@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks import record
 from experiments._store import Store
+from tacit.errors import refuse
 from tacit.fitting import Execution
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def reproduce(
         means: What it may use.
         out: The record.
         seeds: Which draws.
-        only: Texts of which each must occur in one of a cell's settings; all cells by default.
+        only: Texts of which each must be one of a cell's settings; all cells by default.
         watch: Told how many cells are done, of how many, and which was the last.
     """
     store = Store(out, experiment.name)
-    wanted = [cell for cell in experiment.cells(seeds) if _is_meant(cell, only)]
+    wanted = _wanted(experiment.cells(seeds), only)
     missing = [cell for cell in wanted if cell not in store]
     if watch is not None:
         watch(len(wanted) - len(missing), len(wanted), None)
@@ -123,6 +124,14 @@ def _versions(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _is_meant(cell: dict[str, Any], only: Sequence[str]) -> bool:
-    settings = [str(value) for value in cell.values()]
-    return all(any(text == setting for setting in settings) for text in only)
+def _wanted(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """The cells that have all of some settings."""
+    found = [cell for cell in cells if {*only} <= {*map(str, cell.values())}]
+    if not found:
+        raise refuse(
+            "only",
+            "name settings that a cell has, all at once",
+            f"no cell has {' and '.join(only)}",
+            f"the first has {', '.join(map(str, cells[0].values()))}",
+        )
+    return found

@@ -70,7 +70,7 @@ def measure(wanted: Sequence[Cell], means: Means) -> Iterator[tuple[Cell, Figure
     """Fit in processes of their own, and give each cell as soon as it is done."""
     del means
     n_workers = min(os.cpu_count() or 1, len(wanted))
-    with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(n_workers, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
         waiting = {pool.submit(figures, cell): cell for cell in wanted}
         try:
             for done in as_completed(waiting):
@@ -81,7 +81,6 @@ def measure(wanted: Sequence[Cell], means: Means) -> Iterator[tuple[Cell, Figure
 
 def figures(cell: Cell) -> Figures:
     """What one fit comes to; for the picture, also the first digits as it resolved them."""
-    torch.set_num_threads(1)
     task = next(each for each in demo.TASKS if each.name == cell["task"])
     seed = int(cell["seed"])
     digits = collection(str(cell["collection"]), seed)
