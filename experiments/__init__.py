@@ -16,6 +16,7 @@ __all__ = ["MODULES", "Experiment", "Means", "experiment", "reproduce"]
 
 MODULES: Final = {
     "crowd": "experiments.crowd",
+    "digits": "experiments.digits",
     "real-beliefs": "experiments.real_beliefs",
     "negative-labels": "experiments.negative_labels",
 }

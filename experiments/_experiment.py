@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks import record
 from experiments._store import Store
+from tacit.errors import refuse
+from tacit.fitting import Execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,9 +46,11 @@ class Experiment:
         cells: All cells for some seeds.
         files: The files of the data that some cells need.
         measure: Measures cells, in any order, giving each as it is done.
-        versions: Distributions whose versions matter, beside those always named.
         page: What a record shows, as Markdown.
         pictures: What it shows as SVG, by the names of the files that the page refers to.
+        versions: Distributions whose versions matter, beside those always named.
+        cpu: Whether it computes on the CPU, whatever device is named.
+        threads: Threads of each of its processes, where it starts processes of its own.
     """
 
     name: str
@@ -59,6 +63,8 @@ class Experiment:
     page: Callable[[Store], str]
     versions: tuple[str, ...] = ()
     pictures: Callable[[Store], dict[str, str]] = lambda store: {}  # noqa: ARG005  none
+    cpu: bool = False
+    threads: int | None = None
 
 
 def reproduce(
@@ -79,18 +85,18 @@ def reproduce(
         means: What it may use.
         out: The record.
         seeds: Which draws.
-        only: Texts of which each must occur in one of a cell's settings; all cells by default.
+        only: Texts of which each must be one of a cell's settings; all cells by default.
         watch: Told how many cells are done, of how many, and which was the last.
     """
     store = Store(out, experiment.name)
-    wanted = [cell for cell in experiment.cells(seeds) if _is_meant(cell, only)]
+    wanted = _wanted(experiment.cells(seeds), only)
     missing = [cell for cell in wanted if cell not in store]
     if watch is not None:
         watch(len(wanted) - len(missing), len(wanted), None)
     if not missing:
         return store
     store.begin(
-        record.circumstances(means.device) | {"versions": _versions(experiment.versions)},
+        _circumstances(experiment, means),
         data={file.name: file for file in experiment.files(missing, means.data)},
     )
     done = len(wanted) - len(missing)
@@ -100,6 +106,13 @@ def reproduce(
         if watch is not None:
             watch(done, len(wanted), cell)
     return store
+
+
+def _circumstances(experiment: Experiment, means: Means) -> dict[str, Any]:
+    """Machine, versions and commit; the machine is the one that computes."""
+    device = "cpu" if experiment.cpu else Execution(device=means.device).torch_device().type
+    found = record.circumstances(device) | {"versions": _versions(experiment.versions)}
+    return found if experiment.threads is None else found | {"threads": experiment.threads}
 
 
 def _versions(names: Iterable[str]) -> dict[str, str]:
@@ -113,6 +126,14 @@ def _versions(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _is_meant(cell: dict[str, Any], only: Sequence[str]) -> bool:
-    settings = [str(value) for value in cell.values()]
-    return all(any(text == setting for setting in settings) for text in only)
+def _wanted(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """The cells that have all of some settings."""
+    found = [cell for cell in cells if {*only} <= {*map(str, cell.values())}]
+    if not found:
+        raise refuse(
+            "only",
+            "name settings that a cell has, all at once",
+            f"no cell has {' and '.join(only)}",
+            f"the first has {', '.join(map(str, cells[0].values()))}",
+        )
+    return found

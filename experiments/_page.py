@@ -47,17 +47,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def provenance(store: Store) -> str:
     """Machines, versions, commits and checksums, as a folded section."""
-    lines = [_circumstances(each) for each in store.circumstances]
     files = ", ".join(f"`{name}` {value}" for name, value in sorted(store.data.items()))
-    told = "".join(f"- {line}\n" for line in lines)
+    told = "".join(f"- {_circumstances(each)}\n" for each in store.circumstances)
     checked = (
-        f"Data (first 16 digits of the SHA-256 of their contents): {files}.\n" if files else ""
+        f"\nData (first 16 digits of the SHA-256 of their contents): {files}.\n" if files else ""
     )
-    return f"## Where the figures are from\n\n{told}\n{checked}"
+    return f"## Where the figures are from\n\n{told}{checked}"
 
 
 def _circumstances(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    where = f"{found['device']}, {found['threads']} threads"
+    threads = "1 thread" if found["threads"] == 1 else f"{found['threads']} threads"
+    where = f"{found['device']}, {threads}"
     known = f"Python {found['python']}, torch {found['torch']}, {versions}"
     return f"commit {found['commit']}: {where}, {known}"

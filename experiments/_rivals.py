@@ -10,6 +10,7 @@ import torch
 
 from tacit._files import write_atomically
 from tacit.beliefs import Categorical, Independent
+from tacit.beliefs._base import taken
 from tacit.objectives import Objective, SoftCrossEntropy
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class Numbered(Independent):
     def device(self) -> torch.device:
         return self.belief.device
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.belief.dtype
+
     def log_probabilities(self, dtype: torch.dtype = torch.float32) -> Tensor:
         return self.belief.log_probabilities(dtype)
 
@@ -50,8 +55,7 @@ class Numbered(Independent):
         return self.belief.dense()
 
     def __getitem__(self, rows: Rows) -> Numbered:
-        index = torch.arange(len(self), device=self.device)[rows]
-        return Numbered(self.belief[rows], self.rows[index])
+        return Numbered(self.belief[rows], taken(self.rows, rows))
 
     def rows_at(self, index: Tensor) -> Numbered:
         return Numbered(self.belief.rows_at(index), self.rows.index_select(0, index))
@@ -80,7 +84,7 @@ class Proden(Objective):
         """Mean cross-entropy of a batch of a `Numbered` belief; the weights move on."""
         del unused
         assert logits is not None
-        log_q = logits.log_softmax(1)
+        log_q = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(1)
         before = self.weights.index_select(0, belief.rows)
         joint = torch.where(before > 0, log_q.detach(), -torch.inf).softmax(1)
         self.weights.index_copy_(0, belief.rows, joint.to(before.dtype))

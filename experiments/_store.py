@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Store:
         self.data: dict[str, str] = {}
         self.circumstances: list[dict[str, Any]] = []
         self._cells: dict[str, tuple[Cell, int, Figures]] = {}
-        self._now = 0
+        self._begun: tuple[dict[str, Any], dict[str, str]] = {}, {}
         if path.exists():
             self._read()
 
@@ -70,24 +71,27 @@ class Store:
     def begin(self, circumstances: Mapping[str, Any], *, data: Mapping[str, Path]) -> None:
         """Say under which circumstances the next cells are measured, and on which files.
 
+        Both are kept with the first of these cells.
+
         Raises:
             InvalidInputError: If a file is not the one that the record was measured on.
         """
+        found = {name: _checksum(path) for name, path in data.items()}
         for name, path in data.items():
-            found = _checksum(path)
-            if self.data.setdefault(name, found) != found:
+            if self.data.get(name, found[name]) != found[name]:
                 raise InvalidInputError(
-                    f"'{path}' is not the file that '{self.path}' was measured on (sha256 {found}, "
-                    f"not {self.data[name]}); measure into another file with --out."
+                    f"'{path}' is not the file that '{self.path}' was measured on (sha256 "
+                    f"{found[name]}, not {self.data[name]}); measure into another file with --out."
                 )
-        now = dict(circumstances)
-        if now not in self.circumstances:
-            self.circumstances.append(now)
-        self._now = self.circumstances.index(now)
+        self._begun = dict(circumstances), found
 
     def add(self, cell: Cell, figures: Figures) -> None:
         """Keep a cell."""
-        self._cells[_key(cell)] = (cell, self._now, figures)
+        now, data = self._begun
+        self.data |= data
+        if now not in self.circumstances:
+            self.circumstances.append(now)
+        self._cells[_key(cell)] = (cell, self.circumstances.index(now), figures)
         self._write()
 
     def _write(self) -> None:
@@ -134,16 +138,16 @@ def _checksum(path: Path) -> str:
     found = hashlib.sha256()
     try:
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 for name in sorted(file.files):
                     array = file[name]
                     found.update(f"{name} {array.dtype} {array.shape}".encode())
                     found.update(array.tobytes())
         else:
             found.update(path.read_bytes())
-    except OSError as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}".rstrip(".")
         raise InvalidInputError(
-            f"'{path}' cannot be read ({error.strerror}); name the folder that holds the data "
-            "with --data."
+            f"'{path}' cannot be read ({why}); name the folder that holds the data with --data."
         ) from error
     return found.hexdigest()[:16]

@@ -1,44 +1,48 @@
 """The digits of the demo under several objectives: what the README's picture and table show.
 
-    python -m experiments.digits --out experiments/results/digits.json
+    tacit reproduce digits
 
 Five draws of what is known, two ways of not quite knowing a label, and two collections: all digits,
 and one in which five of the ten classes, drawn too, are thinned to 15 %. Every fit is that of
 `tacit.BeliefClassifier` with its defaults, the objective, its mass and a warm-up of ten epochs
-apart; "RQ" is what `tacit demo` runs. True labels are for counting. The last line printed is one
-JSON object.
+apart; "RQ" is what `tacit demo` runs. True labels are for counting. Fits take turns on as many
+processors as there are, each on one of its own.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
-import statistics
-import sys
+import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from itertools import product
 from multiprocessing import get_context
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 
 import tacit
-from benchmarks.record import circumstances, write
-from tacit import demo, runs
+from experiments._experiment import Experiment
+from experiments.digits_page import COLLECTIONS, page
+from tacit import demo
 from tacit.beliefs import Candidates
 from tacit.errors import CollapseWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
-_TRACKED = {"mass": "tracked"}
-_WARMED = {**_TRACKED, "warm_up": 10}
-OBJECTIVES: dict[str, dict[str, Any]] = {
+    from experiments._experiment import Means
+    from experiments._store import Cell, Figures
+
+__all__ = ["EXPERIMENT", "OBJECTIVES"]
+
+_TRACKED: Final = {"mass": "tracked"}
+_WARMED: Final = {**_TRACKED, "warm_up": 10}
+OBJECTIVES: Final[dict[str, dict[str, Any]]] = {
     "RQ": {},
     "EM": {"objective": "em"},
     "union NLL": {"objective": "union_nll"},
@@ -47,40 +51,79 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "EM, tracked mass, warmed up": {"objective": "em", **_WARMED},
     "RQ, tracked mass, warmed up": _WARMED,
 }
-COLLECTIONS = ("all", "unbalanced")
-DRAWS = range(5)
-KEPT = 0.15
+KEPT: Final = 0.15
 """Of each class that is thinned."""
-SHOWN = 4
+DRAWN: Final = 4
+"""Digits that the picture shows of each task."""
 
 
-class Cell(NamedTuple):
-    """One fit: which digits, what is known of them, under which objective, which draw."""
-
-    collection: str
-    task: str
-    objective: str
-    draw: int
-
-
-def cells(objectives: list[str], draws: list[int]) -> list[Cell]:
-    """All fits that are asked for."""
+def cells(seeds: Sequence[int]) -> list[Cell]:
+    """Every objective on every task and collection."""
     tasks = [task.name for task in demo.TASKS]
-    return [Cell(*each) for each in product(COLLECTIONS, tasks, objectives, draws)]
+    return [
+        {"collection": collection, "task": task, "objective": objective, "seed": seed}
+        for collection, task, objective, seed in product(COLLECTIONS, tasks, OBJECTIVES, seeds)
+    ]
 
 
-def collection(name: str, draw: int) -> demo.Digits:
+def measure(wanted: Sequence[Cell], means: Means) -> Iterator[tuple[Cell, Figures]]:
+    """Fit in processes of their own, and give each cell as soon as it is done."""
+    del means
+    n_workers = min(os.cpu_count() or 1, len(wanted))
+    with ProcessPoolExecutor(n_workers, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        waiting = {pool.submit(figures, cell): cell for cell in wanted}
+        try:
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def figures(cell: Cell) -> Figures:
+    """What one fit comes to; for the picture, also the first digits as it resolved them."""
+    task = next(each for each in demo.TASKS if each.name == cell["task"])
+    seed = int(cell["seed"])
+    digits = collection(str(cell["collection"]), seed)
+    listed = demo.draw(digits.truth, task, seed)
+    model = tacit.BeliefClassifier(
+        random_state=seed, device="cpu", **OBJECTIVES[str(cell["objective"])]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)  # counted below
+        model.fit(digits.images, belief_of(task, listed))
+    found = _counted(model, digits)
+    if (cell["collection"], cell["objective"], seed) == ("all", "RQ", 0):
+        found["digits"] = [digit(digits, listed, model.posterior_, row) for row in range(DRAWN)]
+    return found
+
+
+def _counted(model: tacit.BeliefClassifier, digits: demo.Digits) -> Figures:
+    right = model.posterior_.argmax(1) == digits.truth
+    by_class = [float(right[digits.truth == label].mean()) for label in range(demo.N_CLASSES)]
+    found = {
+        "r": float(right.mean()),
+        "q": float((model.prediction_.argmax(1) == digits.truth).mean()),
+        "worst class": min(by_class),
+        "held-out evidence": model.held_out_evidence_,
+    }
+    shown: Figures = {
+        name: None if value is None else round(value, 6) for name, value in found.items()
+    }
+    return shown | {"alarms": len(model.alarms_), "instances": len(digits.truth)}
+
+
+def collection(name: str, seed: int) -> demo.Digits:
     """The digits, or fewer of them."""
     digits = demo.digits()
     if name == "all":
         return digits
-    kept = thinned(digits.truth, draw)
+    kept = thinned(digits.truth, seed)
     return demo.Digits(digits.images[kept], digits.truth[kept])
 
 
-def thinned(truth: NDArray[np.int64], draw: int) -> NDArray[np.bool_]:
+def thinned(truth: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
     """Which digits are left when five classes lose most of theirs."""
-    rng = np.random.default_rng([draw, 15])
+    rng = np.random.default_rng([seed, 15])
     rare = rng.permutation(demo.N_CLASSES)[: demo.N_CLASSES // 2]
     kept: NDArray[np.bool_] = ~np.isin(truth, rare) | (rng.random(len(truth)) < KEPT)
     return kept
@@ -91,31 +134,6 @@ def belief_of(task: demo.Task, listed: NDArray[np.int64]) -> Candidates:
     if task.column == "candidates":
         return Candidates(listed.tolist(), n_classes=demo.N_CLASSES)
     return Candidates.excluding(torch.from_numpy(listed[:, 0]), n_classes=demo.N_CLASSES)
-
-
-def figures(cell: Cell) -> tuple[dict[str, float | None], list[dict[str, Any]]]:
-    """What one fit comes to, and the first digits as it resolved them."""
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore", CollapseWarning)  # counted below
-    task = next(each for each in demo.TASKS if each.name == cell.task)
-    digits = collection(cell.collection, cell.draw)
-    listed = demo.draw(digits.truth, task, cell.draw)
-    model = tacit.BeliefClassifier(random_state=cell.draw, **OBJECTIVES[cell.objective])
-    model.fit(digits.images, belief_of(task, listed))
-    right = {
-        "r": model.posterior_.argmax(1) == digits.truth,
-        "q": model.prediction_.argmax(1) == digits.truth,
-    }
-    by_class = [float(right["r"][digits.truth == label].mean()) for label in range(demo.N_CLASSES)]
-    found: dict[str, float | None] = {
-        "r": float(right["r"].mean()),
-        "q": float(right["q"].mean()),
-        "worst class": min(by_class),
-        "held-out evidence": model.held_out_evidence_,
-        "alarms": float(len(model.alarms_)),
-    }
-    print(cell, found, file=sys.stderr)
-    return found, [digit(digits, listed, model.posterior_, row) for row in range(SHOWN)]
 
 
 def digit(
@@ -131,67 +149,21 @@ def digit(
     }
 
 
-def summed_up(values: list[float | None]) -> dict[str, Any]:
-    """All draws, their mean, and the standard error of it."""
-    known = [value for value in values if value is not None]
-    spread = statistics.stdev(known) / math.sqrt(len(known)) if len(known) > 1 else None
-    return {
-        "draws": [None if value is None else round(value, 4) for value in values],
-        "mean": round(statistics.mean(known), 4),
-        "standard error": None if spread is None else round(spread, 4),
-    }
+def files(wanted: Sequence[Cell], data: Path) -> list[Path]:
+    """None: scikit-learn brings the digits."""
+    del wanted, data
+    return []
 
 
-def main() -> None:
-    """Measure, print, keep."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, help="file to keep the result in")
-    parser.add_argument("--jobs", type=int, default=1, help="fits at a time, on a core each")
-    parser.add_argument("--objective", nargs="+", choices=OBJECTIVES, default=list(OBJECTIVES))
-    parser.add_argument("--draw", nargs="+", type=int, default=list(DRAWS))
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    wanted = cells(options.objective, options.draw)
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        done = dict(zip(wanted, pool.map(figures, wanted), strict=True))
-    figure = partial(figure_of, done, options.draw)
-    tasks = [task.name for task in demo.TASKS]
-    result = {
-        **circumstances("cpu"),
-        **runs.circumstances(),
-        "seeds": options.draw,
-        "instances": {
-            name: [len(collection(name, draw).truth) for draw in options.draw]
-            for name in COLLECTIONS
-        },
-        "chance": {task.name: round(task.chance, 4) for task in demo.TASKS},
-        "accuracy": {
-            name: {
-                task: {each: figure(name, task, each) for each in options.objective}
-                for task in tasks
-            }
-            for name in COLLECTIONS
-        },
-        "digits": {
-            task: done[Cell("all", task, options.objective[0], options.draw[0])][1]
-            for task in tasks
-        },
-    }
-    write(result, options.out)
-    print(json.dumps(result))
-
-
-def figure_of(
-    done: dict[Cell, tuple[dict[str, float | None], Any]],
-    draws: list[int],
-    name: str,
-    task: str,
-    objective: str,
-) -> dict[str, Any]:
-    """The draws of one objective on one task, summed up."""
-    found = [done[Cell(name, task, objective, draw)][0] for draw in draws]
-    return {what: summed_up([each[what] for each in found]) for what in found[0]}
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT: Final = Experiment(
+    name="digits",
+    about="the digits of the demo under several objectives and class masses",
+    needs="",
+    seeds=5,
+    cells=cells,
+    files=files,
+    measure=measure,
+    page=partial(page, objectives=tuple(OBJECTIVES)),
+    cpu=True,
+    threads=1,
+)

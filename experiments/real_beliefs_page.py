@@ -45,11 +45,14 @@ class Verdict(NamedTuple):
 
 
 def verdicts(store: Store) -> dict[str, Verdict]:
-    """For each set that is measured, ours beside the best of the others."""
+    """Ours beside the best of the others, for each set on which both are measured."""
     found = {}
     for name in _sets(store):
+        there = _methods(store, name)
+        rivals = [method for method in there if method not in OURS]
+        if not rivals or len(rivals) == len(there):
+            continue
         ours = picked(store, name, "held-out evidence", OURS)
-        rivals = [m for m in _methods(store) if m not in OURS and _values(store, name, m, "test")]
         rival = max(rivals, key=lambda m: mean(_values(store, name, m, "test")))
         draws = _values(store, name, ours, "test"), _values(store, name, rival, "test")
         found[name] = Verdict(ours, mean(draws[0]), rival, mean(draws[1]), max(map(spread, draws)))
@@ -57,8 +60,9 @@ def verdicts(store: Store) -> dict[str, Verdict]:
 
 
 def picked(store: Store, name: str, criterion: str, among: Sequence[str]) -> str:
-    """The row of a set whose mean criterion is highest."""
-    return max(among, key=lambda method: mean(_values(store, name, method, criterion)))
+    """The row of a set whose mean criterion is highest, among those that are measured."""
+    there = [method for method in among if method in _methods(store, name)]
+    return max(there, key=lambda method: mean(_values(store, name, method, criterion)))
 
 
 def page(store: Store) -> str:
@@ -88,15 +92,14 @@ def _scores(store: Store) -> str:
     """Test scores of all rows; the pick among ours and the best of the others are in bold."""
     stand = verdicts(store)
     rows = []
-    for method in [*OURS, *(m for m in _methods(store) if m not in OURS)]:
+    for method in _methods(store):
         cells = []
-        for name in stand:
-            values = _values(store, name, method, "test")
-            shown = percent(values)
-            marked = method in (stand[name].ours, stand[name].rival)
+        for name in _sets(store):
+            shown = percent(_values(store, name, method, "test"))
+            marked = name in stand and method in (stand[name].ours, stand[name].rival)
             cells.append(bold(shown) if marked else shown)
         rows.append([f"tacit, {method}" if method in OURS else method, *cells])
-    return table(["", *stand], rows)
+    return table(["", *_sets(store)], rows)
 
 
 def _beside(store: Store) -> str:
@@ -119,11 +122,15 @@ def _by_criterion(store: Store) -> str:
     for criterion in CRITERIA:
         cells, lost = [], []
         for name in _sets(store):
-            scores = {m: mean(_values(store, name, m, "test")) for m in SAME_BELIEF}
-            choice = picked(store, name, criterion, SAME_BELIEF)
+            there = [m for m in _methods(store, name) if m in SAME_BELIEF]
+            if not there:
+                cells.append("–")
+                continue
+            scores = {m: mean(_values(store, name, m, "test")) for m in there}
+            choice = picked(store, name, criterion, there)
             lost.append(max(scores.values()) - scores[choice])
             cells.append(f"{choice}, {100 * lost[-1]:.1f}")
-        rows.append([criterion, *cells, f"{100 * mean(lost):.1f}"])
+        rows.append([criterion, *cells, f"{100 * mean(lost):.1f}" if lost else "–"])
     return table(["", *_sets(store), "mean loss"], rows)
 
 
@@ -147,7 +154,7 @@ def _shown(
 
 
 def _plain(values: Sequence[float]) -> str:
-    return f"{mean(values):.3f}"
+    return f"{mean(values):.3f}" if values else "–"
 
 
 def _people(store: Store) -> tuple[str, ...]:
@@ -155,14 +162,13 @@ def _people(store: Store) -> tuple[str, ...]:
     name = "cifar10n"
     if name not in _sets(store):
         return ()
-    methods = [m for m in _methods(store) if _values(store, name, m, "test")]
     rows = [
         [
             method,
             _plain(_values(store, name, method, "cross-entropy of people")),
             _plain(_values(store, name, method, "calibration error")),
         ]
-        for method in methods
+        for method in _methods(store, name)
     ]
     return (_PEOPLE_HEAD, table(["", "cross-entropy", "calibration error"], rows))
 
@@ -198,8 +204,12 @@ def _draws(store: Store, name: str, method: str) -> dict[float, list[Figures]]:
     return dict(sorted(by_step.items()))
 
 
-def _methods(store: Store) -> list[str]:
-    return [str(method) for method in store.settings("method")]
+def _methods(store: Store, name: str | None = None) -> list[str]:
+    """The methods that are measured, on a set or on any: ours first."""
+    there = dict.fromkeys(
+        str(cell["method"]) for cell, _ in store.matching(**({} if name is None else {"set": name}))
+    )
+    return [*(m for m in OURS if m in there), *(m for m in there if m not in OURS)]
 
 
 def _sets(store: Store) -> list[str]:

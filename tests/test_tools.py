@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from experiments._store import Store
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -20,19 +22,19 @@ def test_large_files_are_refused_by_name(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err == f"{large} has 300,001 bytes; the limit is 300,000\n"
 
 
-@pytest.mark.parametrize("written", ["picture", "table", "page"])
-def test_picture_table_and_page_are_drawn_from_the_record(written: str):
+@pytest.mark.parametrize("written", ["picture", "table"])
+def test_picture_and_table_are_drawn_from_the_record(written: str):
     tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
-    record = json.loads(tool["RECORD"].read_text("utf-8"))
+    store = Store(tool["RECORD"], "digits")
     path = tool[written.upper()]
-    assert path.read_text("utf-8") == tool[written](record), "run tools/readme_picture.py"
+    assert path.read_text("utf-8") == tool[written](store), "run tools/readme_picture.py"
     assert path.stat().st_size < 100_000
 
 
 def test_result_pages_are_written_from_the_records():
     tool = runpy.run_path(str(ROOT / "tools" / "result_pages.py"))
     files = tool["written"]()
-    assert {"crowd.md", "real-beliefs.md"} <= {path.name for path in files}
+    assert {"crowd.md", "digits.md", "real-beliefs.md"} <= {path.name for path in files}
     for path, text in files.items():
         assert path.read_text("utf-8") == text, "run tools/result_pages.py"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.cases import command, environment, tacit
 from tests.test_imports import loaded_by
 
-COMMANDS = ("demo", "resolve", "predict", "check", "report")
+COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce")
 
 
 def plain(text):
@@ -18,18 +18,20 @@ def plain(text):
     return " ".join(re.sub(r"\x1b\[[\d;]*m|[│╭╮╰╯─]", " ", text).split())
 
 
-def test_help_answers_in_half_a_second():
+@pytest.mark.parametrize("arguments", [("--help",), ("reproduce", "--help")])
+def test_help_answers_in_half_a_second(arguments):
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        command("--help"), env=environment(), capture_output=True, check=True, timeout=120
+        command(*arguments), env=environment(), capture_output=True, check=True, timeout=120
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Processor time, not the clock's, so that a busy machine does not matter.
     assert after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime < 0.5
 
 
-def test_help_loads_nothing_heavy():
-    statement = "import sys; sys.argv = ['tacit', '--help']; import contextlib, io\n"
+@pytest.mark.parametrize("arguments", [["--help"], ["reproduce", "--help"]])
+def test_help_loads_nothing_heavy(arguments):
+    statement = f"import sys; sys.argv = {['tacit', *arguments]}; import contextlib, io\n"
     statement += "from tacit.cli import main\n"
     statement += "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):"
     found = loaded_by(statement + " main()")

@@ -73,12 +73,10 @@ def _reproduce(
 
     experiments = _experiments()
     if name is None:
-        for known in experiments.MODULES:
-            found = experiments.experiment(known)
-            typer.echo(f"{known}: {found.about}.\n    needs: {found.needs}")
+        typer.echo(_listed(experiments, as_json))
         return
     chosen = _chosen(experiments, name)
-    record = out or Path("reproduced") / f"{name}.json"
+    record = _record(out, name)
     drawn = seeds or range(seeds.start, seeds.start + chosen.seeds)
     with _progress() as bar:
         store = experiments.reproduce(
@@ -98,7 +96,8 @@ def _reproduce(
         typer.echo(json.dumps({"record": str(record), "page": str(place), "cells": len(store)}))
     else:
         typer.echo(page)
-        typer.echo(f"{record}: {len(store)} cells; {place}: this page")
+        cells = "1 cell" if len(store) == 1 else f"{len(store)} cells"
+        typer.echo(f"{record}: {cells}; {place}: this page")
 
 
 def _experiments() -> Any:
@@ -126,6 +125,34 @@ def _chosen(experiments: Any, name: str) -> Any:
         known = ", ".join(experiments.MODULES)
         raise refuse("NAME", f"be one of {known}", f"it is '{name}'", "pick one")
     return experiments.experiment(name)
+
+
+def _listed(experiments: Any, as_json: bool) -> str:
+    """All experiments: what each shows, and what it needs."""
+    import json
+
+    found = {name: experiments.experiment(name) for name in experiments.MODULES}
+    if as_json:
+        return json.dumps(
+            {name: {"about": each.about, "needs": each.needs} for name, each in found.items()}
+        )
+    return "\n".join(
+        f"{name}: {each.about}.\n    needs: {each.needs or 'no data'}"
+        for name, each in found.items()
+    )
+
+
+def _record(out: Path | None, name: str) -> Path:
+    from tacit.errors import refuse
+
+    if out is not None and out.suffix != ".json":
+        raise refuse(
+            "--out",
+            "name a file that ends in .json",
+            f"it is '{out}'",
+            "the page is written beside it, under the same name with .md",
+        )
+    return out or Path("reproduced") / f"{name}.json"
 
 
 def _folder(data: Path | None, chosen: Any) -> Path:
