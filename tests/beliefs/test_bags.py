@@ -104,6 +104,23 @@ def test_bags_obey(law, case):
     law(case)
 
 
+@pytest.mark.parametrize("size", [4, 5, 10, 30])
+def test_bags_of_many_classes_are_inferred_together_as_each_alone(size, generator):
+    """Bags of as many instances differ in how many count vectors they have."""
+    n_bags, n_classes = 40, 10
+    labels = torch.randint(n_classes, (n_bags, size), generator=generator)
+    counts = torch.stack([(labels == label).sum(1) for label in range(n_classes)], 1)
+    members = torch.arange(n_bags * size).view(n_bags, size)
+    belief = Bags.from_counts(members, counts, n_instances=n_bags * size)
+    evidence = torch.randn(n_bags * size, n_classes, generator=generator, dtype=torch.float64)
+    together = belief.posterior(evidence)
+    for number, rows in enumerate(members):
+        alone = belief[rows].posterior(evidence[rows])
+        assert_close(together.log_marginals[rows].exp(), alone.log_marginals.exp())
+        assert_close(together.log_normaliser[number], alone.log_normaliser[0])
+        assert_close(alone.log_marginals.exp().sum(0), counts[number].double(), atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("law", APPROXIMATE_LAWS)
 @given(case=cases(approximate=True))
 @settings(max_examples=25)

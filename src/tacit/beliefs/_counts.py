@@ -144,7 +144,8 @@ def _vectors(tally: Tally) -> _Vectors:
     first = tally.sizes.long().view(-1, 1, 1) - counts.sum(1, keepdim=True)
     real = vector < number.unsqueeze(-1)
     down = (vector - stride).where(counts > 0, limit)
-    up = (vector + stride).where(counts < base - 1, limit)
+    # Of what pads the shorter lists nothing may lead beyond the longest.
+    up = (vector + stride).where((counts < base - 1) & real, limit)
     return _Vectors(
         torch.cat([first, counts], 1).where(real, -1).mT.double(),
         torch.cat([vector, down], 1),
