@@ -19,6 +19,8 @@ MODULES: Final = {
     "digits": "experiments.digits",
     "real-beliefs": "experiments.real_beliefs",
     "negative-labels": "experiments.negative_labels",
+    "rankings": "experiments.rankings",
+    "batch-size": "experiments.batch_size",
 }
 """Where each experiment lives, by its name on the command line."""
 

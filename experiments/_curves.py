@@ -45,12 +45,16 @@ class Curves:
         execution: Where the networks are, and how they compute.
         test: For each run a share for each epoch.
         train: The same on the training set, every tenth epoch and after the last.
+        confusions: For each run and epoch what is said of the test set, `(true, said)`; where
+            wanted.
     """
 
     images: Images
     execution: Execution
+    with_confusions: bool = False
     test: dict[int, list[Tensor]] = field(default_factory=dict)
     train: dict[int, list[Tensor]] = field(default_factory=dict)
+    confusions: dict[int, list[Tensor]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         device = self.execution.torch_device()
@@ -62,24 +66,31 @@ class Curves:
         self._shown = {name: (x.to(device), y.to(device)) for name, (x, y) in shown.items()}
 
     def __call__(self, progress: Progress) -> None:
-        """Look at the network of an epoch that has just ended."""
-        if progress.record is None or progress.network is None:
+        """Look at the network of an epoch that has just ended; nobody waits for what is seen."""
+        record, network = progress.record, progress.network
+        if record is None or network is None:
             return
-        epoch = progress.record.epoch
-        for name, kept in (("test", self.test), ("train", self.train)):
-            if name == "test" or epoch % _SELDOM == 0 or epoch == progress.epochs:
-                share = self._right(progress.network, *self._shown[name])
-                kept.setdefault(progress.record.run, []).append(share)
+        x, y = self._shown["test"]
+        said = self._said(network, x)
+        self.test.setdefault(record.run, []).append((said == y).float().mean())
+        if self.with_confusions:
+            n = int(self.images.y_train.max()) + 1
+            table = torch.zeros(n * n, device=y.device)
+            table.index_add_(0, y * n + said, torch.ones_like(y, dtype=table.dtype))
+            self.confusions.setdefault(record.run, []).append(table.view(n, n))
+        if record.epoch % _SELDOM == 0 or record.epoch == progress.epochs:
+            x, y = self._shown["train"]
+            right = (self._said(network, x) == y).float().mean()
+            self.train.setdefault(record.run, []).append(right)
 
     @torch.no_grad()
-    def _right(self, network: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-        """The share stays on the device: nobody waits for it."""
+    def _said(self, network: nn.Module, x: Tensor) -> Tensor:
         was_training = network.training
         network.eval()
         with torch.autocast(x.device.type, torch.bfloat16, enabled=self.execution.autocast):
             said = torch.cat([network(part).argmax(1) for part in x.split(_AT_A_TIME)])
         network.train(was_training)
-        return (said == y).float().mean()
+        return said
 
     def figures(self, run: int) -> dict[str, Any]:
         """Final and best shares of a run, and the whole curves."""
@@ -106,11 +117,16 @@ def in_parts(cells: Sequence[Cell], size: int) -> Iterator[Sequence[Cell]]:
 
 
 def learned(
-    plans: Sequence[Plan], collection: Collection, images: Images, device: str
+    plans: Sequence[Plan],
+    collection: Collection,
+    images: Images,
+    device: str,
+    *,
+    confusions: bool = False,
 ) -> tuple[list[Fitted], Curves]:
     """Fit plans side by side, watched after each epoch."""
     execution = execution_on(device)
-    curves = Curves(images, execution)
+    curves = Curves(images, execution, confusions)
     # Which convolution is fastest is tried out, once for each shape.
     with torch.backends.cudnn.flags(enabled=True, benchmark=True):
         return fit(plans, collection, execution=execution, watch=curves), curves

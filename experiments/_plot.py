@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COLOURS", "Axes", "Line", "plotted"]
+__all__ = ["COLOURS", "Axes", "Line", "plotted", "tinted"]
 
 COLOURS: Final = ("#00796b", "#c62828", "#1565c0", "#ef6c00", "#6a1b9a", "#5d4037", "#546e7a")
 _WIDTH, _HEIGHT = 430, 330
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 34, 46
 _TICKS = 5
+_FAINTEST = 0.01
 
 
 class Line(NamedTuple):
@@ -126,3 +127,36 @@ def _legend(lines: Sequence[Line], width: int, top: int) -> list[str]:
         f'<text x="{_LEFT + step * place + 24}" y="{top + 4}">{escape(line.name)}</text>'
         for place, line in enumerate(lines)
     ]
+
+
+_CELL, _GAP = 15, 18
+
+
+def tinted(frames: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> str:
+    """Tables side by side, each row's shares as depth of colour, with a title above each.
+
+    Args:
+        frames: Titles, and rows of counts.
+    """
+    side = len(frames[0][1]) * _CELL
+    width, height = len(frames) * (side + _GAP) + _GAP, side + 2 * _GAP + 8
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        'font-family="system-ui, sans-serif" font-size="12" fill="#66737f">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for place, (title, rows) in enumerate(frames):
+        left = _GAP + place * (side + _GAP)
+        parts.append(f'<text x="{left}" y="{_GAP}">{escape(title)}</text>')
+        parts.append(
+            f'<rect x="{left}" y="{_GAP + 8}" width="{side}" height="{side}" fill="#f4f6f8"/>'
+        )
+        for i, row in enumerate(rows):
+            for j, count in enumerate(row):
+                share = count / (sum(row) or 1)
+                if share >= _FAINTEST:
+                    parts.append(
+                        f'<rect x="{left + j * _CELL}" y="{_GAP + 8 + i * _CELL}" width="{_CELL}" '
+                        f'height="{_CELL}" fill="#00796b" fill-opacity="{share:.2f}"/>'
+                    )
+    return "\n".join([*parts, "</svg>"]) + "\n"
