@@ -35,6 +35,7 @@ class Part(NamedTuple):
         p: Belief, `(rows, class)`; None where the table has none.
         r: Posterior.
         q: Prediction.
+        told: The rows that sources tell of; None for all.
     """
 
     start: int
@@ -43,6 +44,7 @@ class Part(NamedTuple):
     p: Tensor | None
     r: Tensor
     q: Tensor
+    told: Tensor | None = None
 
 
 def parts_of(path: Path, classes: Sequence[str], n_rows: int) -> Iterator[Part]:
@@ -60,13 +62,17 @@ def parts_of(path: Path, classes: Sequence[str], n_rows: int) -> Iterator[Part]:
         if not fits or file.metadata.num_rows != n_rows:
             raise _other(path)
         columns = ["id", "label", *(f"{kind}_{name}" for kind in kinds for name in classes)]
+        has_told = "told" in names
+        columns += ["told"] if has_told else []
         start = 0
         for batch in file.iter_batches(max(1, _CELLS // len(classes)), columns=columns):
             tables = {kind: _stacked(batch, kind, classes) for kind in kinds}
             labels = batch.column("label").to_pylist()
             if not {*labels} <= {None, *classes}:
                 raise _other(path)
-            yield Part(start, batch.column("id"), labels, tables.get("p"), tables["r"], tables["q"])
+            known = (tables.get("p"), tables["r"], tables["q"])
+            told = _truths(batch.column("told"), path) if has_told else None
+            yield Part(start, batch.column("id"), labels, *known, told)
             start += len(batch)
 
 
@@ -82,6 +88,12 @@ def ids_of(path: Path) -> pa.Array:
 
 def _other(path: Path) -> RunError:
     return RunError(f"'{path}' is not the table of this run; {_FIX}.")
+
+
+def _truths(column: Any, path: Path) -> Tensor:
+    if not pa.types.is_boolean(column.type) or column.null_count:
+        raise _other(path)
+    return torch.from_numpy(column.to_numpy(zero_copy_only=False).copy())
 
 
 def _stacked(batch: Any, kind: str, classes: Sequence[str]) -> Tensor:

@@ -66,7 +66,7 @@ class Instance(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How prediction and belief go together.
+    """How prediction and belief go together, in the rows that sources tell of, or in all.
 
     Attributes:
         reliability: Of q, against the beliefs.
@@ -132,7 +132,7 @@ class _Found:
         self._truth = truth
         self._judged: dict[str, list[Judged]] = {"r": [], "q": []}
         self._number = {name: place for place, name in enumerate(classes)}
-        self._n_rows = self._n_unlabelled = 0
+        self._n_rows = self._n_unlabelled = self._n_told = 0
         self._counts = torch.zeros(len(classes), dtype=torch.long)
         self._sums: dict[str, Any] = {}
         self._diagrams: list[Reliability] = []
@@ -167,9 +167,18 @@ class _Found:
 
     def _compare(self, part: Part) -> Tensor:
         """Contradiction of each row; sums of how belief and prediction go together."""
-        p, q = part.p, part.q
-        if p is None:
-            return torch.zeros(len(q), dtype=torch.float64)
+        if part.p is None:
+            return torch.zeros(len(part.q), dtype=torch.float64)
+        if part.told is None:
+            return self._compared(part.p, part.q)
+        # What is believed of the others is how common the classes are: nothing to be contradicted.
+        against = torch.zeros(len(part.q), dtype=torch.float64)
+        if bool(part.told.any()):
+            against[part.told] = self._compared(part.p[part.told], part.q[part.told])
+        return against
+
+    def _compared(self, p: Tensor, q: Tensor) -> Tensor:
+        self._n_told += len(q)
         belief, log_q, n = Categorical(p, validate=False), q.log(), len(q)
         self._diagrams.append(reliability(q, belief))
         self._add("covering", covering_rate(log_q, belief) * n)
@@ -189,7 +198,8 @@ class _Found:
 
         agreement = None
         if self._diagrams:
-            shares = {name: sums[name] / n for name in ("covering", "allowed", "against", "most")}
+            named = ("covering", "allowed", "against", "most")
+            shares = {name: sums[name] / self._n_told for name in named}
             agreement = Agreement(merged(self._diagrams), **shares)
         return Tally(
             n_rows=self._n_rows,

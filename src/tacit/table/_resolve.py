@@ -168,6 +168,7 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
         posterior=model.posterior_,
         prediction=model.prediction_,
         belief=beliefs.belief,
+        told=beliefs.told if beliefs.weight() is not None else None,
     )
     write_advocates(
         out / ADVOCATES, beliefs, prediction=model.prediction_, posterior=model.posterior_
