@@ -44,8 +44,8 @@ class Beliefs:
             fused.
         voted: The belief about the rows that the file speaks of, where votes were weighed by the
             reliability of their sources.
-        told: Of votes, the rows that they tell of, `(rows,)`; the others are resolved, but not
-            learned from, see `tacit.sources.majority`.
+        told: Of votes, alone or among several files, the rows that anything is told of,
+            `(rows,)`; the others are resolved, but not learned from, see `tacit.sources.majority`.
     """
 
     belief: Belief
@@ -84,6 +84,16 @@ class Beliefs:
         if self.told is None or bool(self.told.all()) or not bool(self.told.any()):
             return None
         return self.told.float()
+
+    def noted(self) -> Beliefs:
+        """The same with a note on rows that no source tells of."""
+        if self.weight() is None or self.told is None:
+            return self
+        note = (
+            f"{int((~self.told).sum())} rows of which nobody says anything go by their features, "
+            "and are not learned from."
+        )
+        return replace(self, notes=(*self.notes, note))
 
 
 def finished(
@@ -201,4 +211,4 @@ one source says; a row is a vote, and an instance may have many |
     from tacit.table._read_beliefs import read
 
     said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
-    return read(path, ids, n_rows, said)
+    return read(path, ids, n_rows, said).noted()
