@@ -73,6 +73,15 @@ def test_rows_that_nobody_tells_of_contradict_nothing(tmp_path):
     assert found.agreement.reliability.error == pytest.approx(expected.reliability.error)
 
 
+def test_what_beliefs_tell_is_of_rows_that_sources_tell_of(tmp_path):
+    told = torch.arange(53) % 3 > 0
+    found = tally(make_run(tmp_path / "run", OF, told=told)).agreement
+    p = OF.p[told].float().double()
+    expected = torch.special.entr(p.mean(0)).sum() - torch.special.entr(p).sum(1).mean()
+    assert found.told == pytest.approx(float(expected), abs=1e-6)
+    assert found.n_rows == int(told.sum())
+
+
 def test_table_whose_rows_told_are_no_truths_is_refused(tmp_path):
     run = make_run(tmp_path / "run", OF)
     table = pq.read_table(run / "resolved.parquet")

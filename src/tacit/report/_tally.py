@@ -38,6 +38,8 @@ what is not believed."""
 _TIE: Final = 1e-6
 """Classes whose belief differs by less than this part are believed alike."""
 
+_TOLD: Final = ("balance", "entropy")
+
 
 class Instance(NamedTuple):
     """A row that is shown.
@@ -74,6 +76,9 @@ class Agreement(NamedTuple):
         allowed: Share of the classes that beliefs allow, on average.
         against: Share of the rows whose likeliest class by q is not among the likeliest by p.
         most: The mean of the largest p: the accuracy that beliefs would grant a perfect q.
+        told: What the beliefs tell of the labels, in nats: the entropy of their mean less their
+            mean entropy.
+        n_rows: Of how many rows this is.
     """
 
     reliability: Reliability
@@ -81,6 +86,8 @@ class Agreement(NamedTuple):
     allowed: float
     against: float
     most: float
+    told: float
+    n_rows: int
 
 
 class Tally(NamedTuple):
@@ -187,6 +194,8 @@ class _Found:
         chosen = p.gather(1, q.argmax(1, keepdim=True)).squeeze(1)
         self._add("against", float((chosen < (1 - _TIE) * top).sum()))
         self._add("most", float(top.sum()))
+        self._add("told balance", p.sum(0))
+        self._add("told entropy", mean_entropy(p) * len(p))
         return contradiction(prediction=q, marginals=p)
 
     def tally(self) -> Tally:
@@ -200,7 +209,9 @@ class _Found:
         if self._diagrams:
             named = ("covering", "allowed", "against", "most")
             shares = {name: sums[name] / self._n_told for name in named}
-            agreement = Agreement(merged(self._diagrams), **shares)
+            balance, entropy = (sums[f"told {each}"] / self._n_told for each in _TOLD)
+            told = float(torch.special.entr(balance).sum()) - entropy
+            agreement = Agreement(merged(self._diagrams), **shares, told=told, n_rows=self._n_told)
         return Tally(
             n_rows=self._n_rows,
             balance={kind: total / n for kind, total in by_kind("balance").items()},
