@@ -22,6 +22,8 @@ __all__ = ["Part", "ids_of", "parts_of"]
 
 _CELLS: Final = 1 << 20
 """Probabilities of one kind that are held at a time."""
+_MOST: Final = 1.01
+"""Probabilities at the most, for rounding."""
 _FIX: Final = "resolve again into a new folder"
 
 
@@ -55,7 +57,7 @@ def parts_of(path: Path, classes: Sequence[str], n_rows: int) -> Iterator[Part]:
         classes: Names of the classes.
         n_rows: How many rows it must have.
     """
-    with _reading(path), pq.ParquetFile(path) as file:
+    with _reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         names = file.schema_arrow.names
         kinds = [kind for kind in "prq" if all(f"{kind}_{name}" in names for name in classes)]
         fits = {"r", "q"} <= {*kinds} and {"id", "label"} <= {*names}
@@ -67,6 +69,8 @@ def parts_of(path: Path, classes: Sequence[str], n_rows: int) -> Iterator[Part]:
         start = 0
         for batch in file.iter_batches(max(1, _CELLS // len(classes)), columns=columns):
             tables = {kind: _stacked(batch, kind, classes) for kind in kinds}
+            if not all(bool(((each >= 0) & (each <= _MOST)).all()) for each in tables.values()):
+                raise _other(path)
             labels = batch.column("label").to_pylist()
             if not {*labels} <= {None, *classes}:
                 raise _other(path)

@@ -6,7 +6,7 @@ import shutil
 import time
 import warnings
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from tacit._processes import agreed, any_process, process_number
 from tacit.diagnostics import appraised, mean_entropy
 from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
-from tacit.runs import RunError, RunFolder
+from tacit.runs import DESCRIPTION, RunError, RunFolder
 from tacit.sources import Voted
 from tacit.table._advocates import ADVOCATES, write_advocates
 from tacit.table._beliefs import read_beliefs
@@ -66,7 +66,7 @@ def run(
         if done is not None:
             (out / CHECKPOINT).unlink(missing_ok=True)
         if any_process(done is not None):
-            return Summary.of(done) if done is not None else None
+            return _before(done, out) if done is not None else None
         with agreed():
             features, beliefs = _read(recipe)
         if tell is not None:
@@ -80,6 +80,17 @@ def run(
         folder.complete(summary.as_dict())
         (out / CHECKPOINT).unlink(missing_ok=True)
         return summary
+
+
+def _before(done: dict[str, Any], out: Path) -> Summary:
+    """What a run came to that is done."""
+    try:
+        return Summary.of(done)
+    except (ValueError, KeyError, AttributeError) as error:
+        raise RunError(
+            f"'{out / DESCRIPTION}' was changed after it was written; resolve again into a new "
+            "folder."
+        ) from error
 
 
 def _look(recipe: Recipe, out: Path) -> None:
