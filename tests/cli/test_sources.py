@@ -138,3 +138,21 @@ def test_rows_that_votes_leave_open_are_not_those_of_which_nothing_is_known(tmp_
     assert "Nothing is known of 1 of 4 rows." in checked["notes"]
     (note,) = [note for note in checked["notes"] if "cancel each other out" in note]
     assert note.startswith("The votes on 2 rows")
+
+
+def test_what_does_nothing_is_noted(files):
+    (files / "t.csv").write_text("zone,cat,dog,owl\nu,1,1,1\n")
+    idle = ("--votes", "majority", "--question", "q")
+    both = (*idle, "--cooccurrence", files / "t.csv")
+    notes = found(files / "excluded.csv", *both)["notes"]
+    for name in ("votes", "cooccurrence", "question"):
+        assert f"`{name}` was given and does nothing, as the file holds excluded." in notes
+    arguments = (files / "x.parquet", "--beliefs", files / "excluded.csv")
+    tacit("resolve", *arguments, *QUICK, "--out", files / "run")
+    out = ("--out", files / "o.parquet")
+    said = tacit("predict", files / "run", *arguments, *idle, *out).stdout
+    assert "`votes` was given and does nothing" in said
+    (files / "o.parquet").unlink()
+    assert "does nothing" not in tacit("predict", files / "run", *arguments, *out).stdout
+    table = save(files / "v.csv", {"lf_a": [0, 1, 1], "lf_b": [0, 1, -1]})
+    assert not any("does nothing" in each for each in found(table, "--votes", "majority")["notes"])

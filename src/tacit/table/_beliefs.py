@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
 
-__all__ = ["Beliefs", "finished", "read_beliefs"]
+__all__ = ["SPECIAL", "Beliefs", "finished", "read_beliefs"]
+
+SPECIAL: Final = ("votes", "cooccurrence", "question")
+"""What is said of files of one kind only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +87,23 @@ class Beliefs:
         if self.told is None or bool(self.told.all()) or not bool(self.told.any()):
             return None
         return self.told.float()
+
+    def asked_for(
+        self, *, votes: object = None, cooccurrence: object = None, question: object = None
+    ) -> Beliefs:
+        """The same with a note on what a caller said of files of another kind."""
+        is_export = ".json" in self.source.lower()
+        idle = {
+            "votes": votes is not None and self.kind != "votes",
+            "cooccurrence": cooccurrence is not None and self.kind != "observed",
+            "question": question is not None and not is_export,
+        }
+        notes = [
+            f"`{name}` was given and does nothing, as the file holds {self.kind}."
+            for name, does_nothing in idle.items()
+            if does_nothing
+        ]
+        return replace(self, notes=(*self.notes, *notes))
 
     def noted(self) -> Beliefs:
         """The same with a note on rows that no source tells of."""

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit.diagnostics import appraised, indistinct
-from tacit.table._beliefs import read_beliefs
+from tacit.table._beliefs import SPECIAL, read_beliefs
 from tacit.table._count import own_rows
 from tacit.table._errors import listed
 from tacit.table._features import read_features
@@ -40,6 +40,7 @@ def run(
         features = read_features(data, id_column=id_column, columns=columns)
         rows = Target(len(features), features.ids)
     known = read_beliefs(beliefs, ids=rows.ids, n_rows=rows.n_rows, id_column=id_column, **reading)
+    known = known.asked_for(**{name: reading.get(name) for name in SPECIAL})
     worth, groups = appraised(known.belief), told_groups(known)
     return Check(
         source=known.source,

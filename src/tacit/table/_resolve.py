@@ -18,7 +18,7 @@ from tacit.fitting import CHECKPOINT
 from tacit.runs import DESCRIPTION, RunError, RunFolder
 from tacit.sources import Voted
 from tacit.table._advocates import ADVOCATES, write_advocates
-from tacit.table._beliefs import read_beliefs
+from tacit.table._beliefs import SPECIAL, read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
@@ -129,7 +129,7 @@ def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
         ids=features.ids,
         n_rows=len(features),
         **reading,
-    )
+    ).asked_for(**{name: reading[name] for name in SPECIAL})
     if recipe.learning.get("update_every") and beliefs.votes is not None:
         _check_learns(beliefs, recipe.learning["update_every"])
     return features, beliefs
