@@ -13,6 +13,7 @@ from tests.cli.cases import (
     case,
     content,
     description,
+    refused,
     resolve,
     table,
     tacit,
@@ -234,3 +235,15 @@ def test_class_that_vanishes_stays_finite(files):
     assert min(sum(found[f"q_{name}"]) for name in CLASSES) == 0
     r = np.stack([found[f"r_{name}"] for name in CLASSES], 1)
     np.testing.assert_allclose(r.sum(1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"entropy_after": None}, {"balance": [1.0]}, {"balance": [[]]}, {"out": 1.5}, {"more": 1}],
+)
+def test_results_that_were_changed_are_refused(files, changed):
+    out = files / "run"
+    resolve(files, "--out", out)
+    told = description(out)
+    (out / "run.json").write_text(json.dumps(told | {"results": told["results"] | changed}))
+    assert "was changed after it was written" in refused("resolve", "--out", out, "--resume")

@@ -105,7 +105,54 @@ def test_what_sources_are_worth_is_learned_along_and_reported(files):
 def test_updates_of_votes_that_only_count_are_refused(files):
     options = ("--votes", "majority", "--epochs", 4, "--update-every", 1)
     told = tacit(*resolving(files, *options), code=1).stderr
-    assert (
-        "error: `update_every` must be 0 for Categorical, a belief that has nothing to le" in told
-    )
+    assert "error: `update_every` must be 0 where all votes count the same (majority)" in told
+    assert "set votes to dawid_skene" in told
     assert not (files / "run").exists()
+
+
+def test_updates_of_a_matrix_that_leaves_rows_out_are_refused(files):
+    arguments = [*map(str, resolving(files, "--votes", "dawid_skene", "--update-every", 1))]
+    lines = (files / "v.csv").read_text().splitlines(keepends=True)
+    (files / "v.csv").write_text("".join(lines[:-3]))
+    told = tacit(*arguments, *QUICK, code=1).stderr
+    assert "`update_every` must be 0 where a matrix of votes leaves rows out" in told
+
+
+def test_sources_that_never_meet_are_named_in_the_run(files):
+    half = np.arange(60) < 30
+    truth = case().truth
+    columns = {f"lf_{place}": np.where(half == (place < 2), truth, -1) for place in range(4)}
+    path = save(files / "v.csv", {"id": case().ids} | columns)
+    options = ("--classes", ",".join(CLASSES), "--out", files / "run", "--json", *QUICK)
+    told = json.loads(tacit("resolve", files / "x.parquet", "--beliefs", path, *options).stdout)
+    (note,) = [note for note in told["notes"] if "groups" in note]
+    assert "2 groups without a row" in note
+    tacit("report", files / "run")
+    assert note in Page((files / "run" / "report.html").read_text("utf-8")).words
+
+
+def test_rows_that_votes_leave_open_are_not_those_of_which_nothing_is_known(tmp_path):
+    path = save(tmp_path / "v.csv", {"lf_a": [0, 0, 0, -1], "lf_b": [0, 1, 1, -1]})
+    checked = found(path, "--classes", "ham,spam")
+    assert checked["n_open"] == 1
+    assert "Nothing is known of 1 of 4 rows." in checked["notes"]
+    (note,) = [note for note in checked["notes"] if "cancel each other out" in note]
+    assert note.startswith("The votes on 2 rows")
+
+
+def test_what_does_nothing_is_noted(files):
+    (files / "t.csv").write_text("zone,cat,dog,owl\nu,1,1,1\n")
+    idle = ("--votes", "majority", "--question", "q")
+    both = (*idle, "--cooccurrence", files / "t.csv")
+    notes = found(files / "excluded.csv", *both)["notes"]
+    for name in ("votes", "cooccurrence", "question"):
+        assert f"`{name}` was given and does nothing, as the file holds excluded." in notes
+    arguments = (files / "x.parquet", "--beliefs", files / "excluded.csv")
+    tacit("resolve", *arguments, *QUICK, "--out", files / "run")
+    out = ("--out", files / "o.parquet")
+    said = tacit("predict", files / "run", *arguments, *idle, *out).stdout
+    assert "`votes` was given and does nothing" in said
+    (files / "o.parquet").unlink()
+    assert "does nothing" not in tacit("predict", files / "run", *arguments, *out).stdout
+    table = save(files / "v.csv", {"lf_a": [0, 1, 1], "lf_b": [0, 1, -1]})
+    assert not any("does nothing" in each for each in found(table, "--votes", "majority")["notes"])

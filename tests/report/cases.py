@@ -94,13 +94,22 @@ def described(of, classes=CLASSES, recipe=(), **changed):
 
 
 def make_run(
-    folder, of=None, *, classes=CLASSES, records=None, ids=None, belief=True, recipe=(), **changed
+    folder,
+    of=None,
+    *,
+    classes=CLASSES,
+    records=None,
+    ids=None,
+    belief=True,
+    told=None,
+    recipe=(),
+    **changed,
 ):
     """Write the folder of a run; `changed` are results that are other than usual."""
     of = tables(n_classes=len(classes)) if of is None else of
     folder.mkdir(parents=True, exist_ok=True)
-    told = described(of, classes, recipe, **changed)
-    (folder / "run.json").write_text(json.dumps(told))
+    said = described(of, classes, recipe, **changed)
+    (folder / "run.json").write_text(json.dumps(said))
     lines = [record(epoch) for epoch in (1, 2, 3)] if records is None else records
     metrics = "".join(json.dumps(each.as_dict()) + "\n" for each in lines)
     (folder / "metrics.jsonl").write_text(metrics)
@@ -111,6 +120,7 @@ def make_run(
         posterior=of.r,
         prediction=of.q,
         belief=Categorical(of.p) if belief else None,
+        told=told,
     )
     (folder / "model").mkdir(exist_ok=True)
     mass = np.log(of.q.mean(0).numpy()).tolist()

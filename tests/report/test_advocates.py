@@ -50,3 +50,8 @@ def test_damaged_file_is_refused(tmp_path, body):
     (run / "advocates.json").write_text(body, "latin-1")
     with pytest.raises(RunError, match=r"advocates.json' is damaged; resolve again"):
         write_report(run)
+
+
+def test_sources_that_are_called_by_numbers_are_called_sources(tmp_path):
+    rows = {str(row): {"cat": told(["7", 1.0, True])} for row in range(len(OF.p))}
+    assert "source 7 +1.00" in page_of(kept(tmp_path, **rows)).words

@@ -51,3 +51,10 @@ def test_what_is_odd_is_a_note(tmp_path, changed, sentence):
     words = told(tmp_path, **changed)
     assert sentence in words
     assert "No alarm." in words
+
+
+def test_rows_of_which_nothing_is_known_are_noted_once(tmp_path):
+    note = "Nothing is known of 9 of 40 rows."
+    words = told(tmp_path, n_informed=31, notes=[note])
+    assert note in words
+    assert "the beliefs say nothing" not in words

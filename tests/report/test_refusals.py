@@ -1,9 +1,12 @@
 """What cannot be reported, or written to, is refused in a sentence."""
 
 import json
+from contextlib import suppress
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tacit.errors import InvalidInputError, TacitError
 from tacit.report import write_report
@@ -50,6 +53,8 @@ def test_two_reports_of_a_run_differ_in_their_time_only(run, tmp_path):
         (lambda run: change(run, results={}), "was changed after it was written"),
         (lambda run: change(run, recipe=None), "was changed after it was written"),
         (lambda run: changed_results(run, classes=[1, 2, 3]), "was changed after it was written"),
+        (lambda run: changed_results(run, notes=[{}]), "was changed after it was written"),
+        (lambda run: changed_results(run, ended=[None]), "was changed after it was written"),
         (lambda run: changed_results(run, n_instances=11), "is not the table of this run"),
         (lambda run: changed_results(run, classes=["a", "b", "c"]), "is not the table of this run"),
         (lambda run: changed_results(run, sources=[{"who": 1}]), "that are no list of sources"),
@@ -61,6 +66,12 @@ def test_two_reports_of_a_run_differ_in_their_time_only(run, tmp_path):
         (lambda run: (run / "resolved.parquet").unlink(), "'.*resolved.parquet' is gone"),
         (lambda run: (run / "resolved.parquet").write_bytes(b"PAR1"), r"parquet' is damaged \("),
         (lambda run: (run / "model" / "model.json").write_text("{}"), "it tells no class mass"),
+        (
+            lambda run: (run / "model" / "model.json").write_text(
+                json.dumps({"log_class_mass": [1e30, -1, -1]})
+            ),
+            "it tells no class mass",
+        ),
     ],
 )
 def test_run_that_is_damaged_or_unfinished_is_refused(run, spoil, sentence):
@@ -85,6 +96,30 @@ def test_label_that_is_no_class_is_refused(run):
     labels = [["yak"] * len(table)]
     pq.write_table(table.set_column(place, "label", labels), run / "resolved.parquet")
     with pytest.raises(RunError, match="is not the table of this run"):
+        write_report(run)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), -0.5, 7.0])
+def test_probabilities_that_are_none_are_refused(run, odd):
+    table = pq.read_table(run / "resolved.parquet")
+    place = table.column_names.index("q_dog")
+    values = [*table["q_dog"].to_pylist()[:-1], odd]
+    pq.write_table(table.set_column(place, "q_dog", [values]), run / "resolved.parquet")
+    with pytest.raises(RunError, match="is not the table of this run"):
+        write_report(run)
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_bytes_that_were_changed_are_refused_or_do_not_matter(tmp_path_factory, data):
+    run = make_run(tmp_path_factory.mktemp("changed") / "run")
+    names = ("run.json", "metrics.jsonl", "resolved.parquet", "model/model.json")
+    path = run / data.draw(st.sampled_from(names))
+    content = bytearray(path.read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), min_size=1, max_size=9)):
+        content[place] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    with suppress(RunError):
         write_report(run)
 
 

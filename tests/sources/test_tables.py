@@ -130,8 +130,11 @@ def test_weights_divide_what_is_above():
             "'poodle' has none; pass one for each",
         ),
         (lambda: noisy_labels([0], torch.ones(2, 3) / 3), "`transition` must be a square table"),
-        (lambda: noisy_labels([0], torch.ones(2, 2)), "which sum to 1 for each true label"),
-        (lambda: noisy_labels([3], torch.eye(2)), "`answer` must lie between 0 and 1"),
+        (
+            lambda: noisy_labels([0], torch.ones(2, 2)),
+            "`transition` must hold rows of shares",
+        ),
+        (lambda: noisy_labels([3], torch.eye(2)), "`labels` must lie between 0 and 1"),
         (lambda: transition_from_anchors(torch.ones(2, 2)), "must be probabilities"),
         (lambda: transition_from_anchors([[1.5, -0.5], [0.5, 0.5]]), "must be probabilities"),
         (lambda: transition_from_trusted([0.2], [0], n_classes=2), "`written` must be whole"),

@@ -19,8 +19,10 @@ IDS = st.text(
 
 
 def save(path, columns):
-    """Write columns, a list or an array each, as what the suffix says."""
-    if path.suffix == ".npz":
+    """Write columns, a list or an array each, as what the suffix says; an array as `.npy`."""
+    if path.suffix == ".npy":
+        np.save(path, columns)
+    elif path.suffix == ".npz":
         np.savez(path, **{name: np.asarray(values) for name, values in columns.items()})
     elif path.suffix in (".parquet", ".pq"):
         pq.write_table(pa.table(columns), path, row_group_size=3)

@@ -75,3 +75,21 @@ def test_runs_without_sources_keep_nothing(tmp_path):
     recipe = Recipe(data=str(tmp_path / "x.npy"), beliefs=str(tmp_path / "p.npy"), learning=QUICK)
     resolve(recipe, tmp_path / "run")
     assert not (tmp_path / "run" / "advocates.json").exists()
+
+
+def test_rows_without_votes_are_no_conflicts(tmp_path):
+    rng = np.random.default_rng(1)
+    truth = (rng.random(N) < 0.15).astype(int)
+    np.save(tmp_path / "x.npy", 4 * np.eye(2)[truth] + rng.normal(size=(N, 2)))
+    said = np.where(rng.random(N) < 0.1, 1 - truth, truth)
+    said[::3] = -1
+    votes = save(tmp_path / "votes.csv", {"lf_a": said, "lf_b": np.full(N, -1)})
+    recipe = Recipe(data=str(tmp_path / "x.npy"), beliefs=str(votes), learning=QUICK)
+    resolve(recipe, tmp_path / "run")
+    kept = json.loads((tmp_path / "run" / "advocates.json").read_text())["rows"]
+    assert kept
+    assert not {*map(int, kept)} & {*range(0, N, 3)}
+    page = Page(write_report(tmp_path / "run").read_text("utf-8"))
+    listed = [int(each) for each in page.column("conflict-list", "id")]
+    assert listed
+    assert all(row % 3 for row in listed)

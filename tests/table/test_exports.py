@@ -233,3 +233,20 @@ def test_records_are_no_features(tmp_path):
     path = save_json(tmp_path / "r.json", [WRENCH])
     with pytest.raises(InvalidInputError, match="holds records, and features are tables"):
         read_features(path)
+
+
+def test_what_is_passed_over_in_an_export_is_noted(tmp_path):
+    square = {"type": "rectanglelabels", "from_name": "box", "value": {"rectanglelabels": ["cat"]}}
+    boxed = {"completed_by": 1, "result": [square]}
+    path = save_json(tmp_path / "tasks.json", tasks([by(1, "cat")], [by(1, "dog")], [boxed]))
+    assert "Of annotations only choices were read, not rectanglelabels." in read(path).notes
+    responses = [
+        {"value": "cat", "user_id": None},
+        {"value": "dog"},
+        {"value": "dog", "user_id": "ann", "status": "draft"},
+    ]
+    records = [{"id": name, "responses": {"topic": responses}} for name in IDS]
+    beliefs = read(save_json(tmp_path / "records.json", records))
+    assert beliefs.sources == ("unknown",)
+    assert "6 responses name nobody, and count as those of one user." in beliefs.notes
+    assert "3 responses were not submitted, and are passed over." in beliefs.notes

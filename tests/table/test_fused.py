@@ -37,9 +37,11 @@ def test_fused_files_are_their_beliefs_fused(folder, known, votes):
     }
     options = {"ids": known.ids, "n_rows": len(known.ids), "classes": known.classes}
     beliefs = read_fused(paths, **options, abstaining=0.1, how="linear", weights={"sets": 2.0})
-    parts = {name: read_beliefs(path, **options).belief for name, path in paths.items()}
+    alone = {name: read_beliefs(path, **options) for name, path in paths.items()}
+    parts = {name: each.belief for name, each in alone.items()}
     expected = fuse(parts, abstaining=0.1, how="linear", weights={"sets": 2.0})
-    assert torch.allclose(beliefs.belief.marginals(), expected.marginals())
+    rows = alone["people"].told
+    assert torch.allclose(beliefs.belief.marginals()[rows], expected.marginals()[rows])
     assert (beliefs.kind, beliefs.sources) == ("fused", tuple(paths))
     assert isinstance(beliefs.belief, Fused)
 
@@ -154,3 +156,25 @@ def test_bad_paths_are_refused(paths, sentence):
     with pytest.raises(InvalidInputError) as caught:
         read_fused(paths, ids=None, n_rows=3)
     assert sentence in str(caught.value)
+
+
+def test_votes_say_nothing_of_rows_without_votes_that_others_tell_of(tmp_path):
+    # Votes for a alone: what is known of rows without votes is a balance that leans towards a.
+    votes = save(tmp_path / "v.csv", {"id": list("uvw"), "lf_x": [0, -1, -1], "lf_y": [0, 0, -1]})
+    other = save(tmp_path / "o.csv", {"id": list("uvw"), "lf_x": [-1, -1, -1], "lf_z": [-1, 0, 1]})
+    beliefs = read(votes, other, classes=["a", "b"], ids=list("uvwx"), n_rows=4)
+    alone = read_beliefs(votes, ids=list("uvwx"), n_rows=4, classes=["a", "b"])
+    p = beliefs.belief.marginals()
+    assert torch.allclose(p[2], torch.tensor([0.25, 0.75]))
+    assert torch.allclose(p[0], alone.belief.marginals()[0])
+    assert torch.allclose(p[3], alone.belief.marginals()[3])
+    assert beliefs.told.tolist() == [True, True, True, False]
+    assert beliefs.weight().tolist() == [1, 1, 1, 0]
+    assert beliefs.n_informed == 3
+    (note,) = [note for note in beliefs.notes if "not learned from" in note]
+    assert note.startswith("1 rows of which nobody")
+
+
+def test_fused_files_without_votes_are_all_learned_from(tmp_path):
+    sets = save(tmp_path / "s.csv", {"id": list("uvw"), "candidates": ["cat", "cat|dog", None]})
+    assert read(save(tmp_path / "g.csv", GUESS), sets).weight() is None

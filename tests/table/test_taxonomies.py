@@ -151,3 +151,9 @@ def test_label_that_the_taxonomy_does_not_have_is_refused(tmp_path):
     assert (
         "`taxonomy` must have the classes that are named elsewhere, tennis, golf, but its" in said
     )
+
+
+def test_weights_in_a_file_are_refused_and_not_passed_over(tmp_path):
+    columns = {"name": ["a", "b"], "parent": ["s", "s"], "weight": [1, 2]}
+    with pytest.raises(InvalidInputError, match=r"holds weights, .*Taxonomy\.belief"):
+        read_taxonomy(save(tmp_path / "t.csv", columns))

@@ -296,3 +296,11 @@ def test_reliabilities_beyond_the_memory_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": 99_000}.get)
     assert "try votes='majority', split it" in refusal(path, classes=40, votes="dawid_skene")
     assert read(path, classes=40, votes="majority").n_informed == 3
+
+
+def test_one_large_number_makes_no_classes(tmp_path):
+    columns = {"id": list("uvw"), "lf_x": [0, 1, 1 << 20], "lf_y": [0, 1, 1]}
+    path = save(tmp_path / "v.csv", columns)
+    with pytest.raises(InvalidInputError, match=r"\(id w\), column `lf_x`: votes for class 10"):
+        read_beliefs(path, ids=list("uvw"), n_rows=3)
+    assert len(read_beliefs(path, ids=list("uvw"), n_rows=3, classes=(1 << 20) + 1).classes) > 1e6

@@ -37,6 +37,11 @@ class Speaker(NamedTuple):
     strength: float
     spoke: bool
 
+    @property
+    def words(self) -> str:
+        """What it is called beside figures: a name that is a number would pass for one."""
+        return f"source {self.name}" if self.name.isdecimal() else self.name
+
 
 class Side(NamedTuple):
     """Those that speak for a class.

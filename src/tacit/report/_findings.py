@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-
 from tacit.report._words import decimals, joined, share
 
 if TYPE_CHECKING:
@@ -66,11 +64,10 @@ def findings(run: Run, tally: Tally) -> list[Finding]:
 def told_by_beliefs(tally: Tally) -> float | None:
     """What beliefs tell of labels, in nats: the entropy of their mean less their mean entropy.
 
-    Features that settled every label would have about as much held-out evidence, and none more.
+    Features that settled every label would have as much held-out evidence where beliefs are right
+    as often as they say; more where they are right more often, as votes that all count the same.
     """
-    if "p" not in tally.balance:
-        return None
-    return float(torch.special.entr(tally.balance["p"]).sum()) - tally.entropy["p"]
+    return None if tally.agreement is None else tally.agreement.told
 
 
 def _endings(run: Run) -> Iterator[str]:
@@ -139,7 +136,8 @@ def _names(run: Run, chosen: Tensor) -> str:
 
 def _rows(run: Run, tally: Tally) -> Iterator[str]:
     silent = tally.n_rows - run.results["n_informed"]
-    if silent > 0:
+    is_said = any(str(note).startswith("Nothing is known of") for note in run.results["notes"])
+    if silent > 0 and not is_said:
         yield (
             f"Of {silent:,} of {tally.n_rows:,} rows the beliefs say nothing: their labels come "
             "from the features alone."

@@ -33,6 +33,9 @@ _RESULTS: Final[dict[str, tuple[type, ...]]] = {
     "seconds": (float, int),
 }
 """What the results of a run hold, as far as a report needs it."""
+_TEXTS: Final = ("classes", "ended", "notes", "alarms")
+_ROUNDING: Final = 0.01
+"""How far above 0 the log of a share may lie."""
 
 
 class Run(NamedTuple):
@@ -106,7 +109,7 @@ def _check_whole(place: Path, described: dict[str, Any]) -> None:
         isinstance(described.get("recipe"), dict)
         and isinstance(results, dict)
         and all(isinstance(results.get(name), kinds) for name, kinds in _RESULTS.items())
-        and all(isinstance(name, str) for name in results["classes"])
+        and all(isinstance(text, str) for name in _TEXTS for text in results[name])
     )
     if not whole:
         raise RunError(f"'{place}' was changed after it was written; {_DAMAGED}.")
@@ -138,7 +141,9 @@ def _log_mass(place: Path, described: dict[str, Any]) -> tuple[tuple[float, ...]
     nested = isinstance(mass, list) and bool(mass) and isinstance(mass[0], list)
     strata: list[Any] = [*mass] if nested and mass else [mass]
     for stratum in strata:
-        numbers = isinstance(stratum, list) and all(isinstance(e, float | int) for e in stratum)
+        numbers = isinstance(stratum, list) and all(
+            isinstance(each, float | int) and each <= _ROUNDING for each in stratum
+        )
         if not numbers or len(stratum) != n_classes:
             raise RunError(f"'{place}' is damaged: it tells no class mass; {_DAMAGED}.")
     return tuple(tuple(map(float, stratum)) for stratum in strata)

@@ -38,6 +38,8 @@ what is not believed."""
 _TIE: Final = 1e-6
 """Classes whose belief differs by less than this part are believed alike."""
 
+_TOLD: Final = ("balance", "entropy")
+
 
 class Instance(NamedTuple):
     """A row that is shown.
@@ -66,7 +68,7 @@ class Instance(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How prediction and belief go together.
+    """How prediction and belief go together, in the rows that sources tell of, or in all.
 
     Attributes:
         reliability: Of q, against the beliefs.
@@ -74,6 +76,9 @@ class Agreement(NamedTuple):
         allowed: Share of the classes that beliefs allow, on average.
         against: Share of the rows whose likeliest class by q is not among the likeliest by p.
         most: The mean of the largest p: the accuracy that beliefs would grant a perfect q.
+        told: What the beliefs tell of the labels, in nats: the entropy of their mean less their
+            mean entropy.
+        n_rows: Of how many rows this is.
     """
 
     reliability: Reliability
@@ -81,6 +86,8 @@ class Agreement(NamedTuple):
     allowed: float
     against: float
     most: float
+    told: float
+    n_rows: int
 
 
 class Tally(NamedTuple):
@@ -132,7 +139,7 @@ class _Found:
         self._truth = truth
         self._judged: dict[str, list[Judged]] = {"r": [], "q": []}
         self._number = {name: place for place, name in enumerate(classes)}
-        self._n_rows = self._n_unlabelled = 0
+        self._n_rows = self._n_unlabelled = self._n_told = 0
         self._counts = torch.zeros(len(classes), dtype=torch.long)
         self._sums: dict[str, Any] = {}
         self._diagrams: list[Reliability] = []
@@ -167,9 +174,18 @@ class _Found:
 
     def _compare(self, part: Part) -> Tensor:
         """Contradiction of each row; sums of how belief and prediction go together."""
-        p, q = part.p, part.q
-        if p is None:
-            return torch.zeros(len(q), dtype=torch.float64)
+        if part.p is None:
+            return torch.zeros(len(part.q), dtype=torch.float64)
+        if part.told is None:
+            return self._compared(part.p, part.q)
+        # What is believed of the others is how common the classes are: nothing to be contradicted.
+        against = torch.zeros(len(part.q), dtype=torch.float64)
+        if bool(part.told.any()):
+            against[part.told] = self._compared(part.p[part.told], part.q[part.told])
+        return against
+
+    def _compared(self, p: Tensor, q: Tensor) -> Tensor:
+        self._n_told += len(q)
         belief, log_q, n = Categorical(p, validate=False), q.log(), len(q)
         self._diagrams.append(reliability(q, belief))
         self._add("covering", covering_rate(log_q, belief) * n)
@@ -178,6 +194,8 @@ class _Found:
         chosen = p.gather(1, q.argmax(1, keepdim=True)).squeeze(1)
         self._add("against", float((chosen < (1 - _TIE) * top).sum()))
         self._add("most", float(top.sum()))
+        self._add("told balance", p.sum(0))
+        self._add("told entropy", mean_entropy(p) * len(p))
         return contradiction(prediction=q, marginals=p)
 
     def tally(self) -> Tally:
@@ -189,8 +207,11 @@ class _Found:
 
         agreement = None
         if self._diagrams:
-            shares = {name: sums[name] / n for name in ("covering", "allowed", "against", "most")}
-            agreement = Agreement(merged(self._diagrams), **shares)
+            named = ("covering", "allowed", "against", "most")
+            shares = {name: sums[name] / self._n_told for name in named}
+            balance, entropy = (sums[f"told {each}"] / self._n_told for each in _TOLD)
+            told = float(torch.special.entr(balance).sum()) - entropy
+            agreement = Agreement(merged(self._diagrams), **shares, told=told, n_rows=self._n_told)
         return Tally(
             n_rows=self._n_rows,
             balance={kind: total / n for kind, total in by_kind("balance").items()},

@@ -8,7 +8,7 @@ import torch
 
 from tacit.beliefs import Categorical
 from tacit.errors import refuse
-from tacit.sources._numbers import check_range, whole_numbers
+from tacit.sources._numbers import check_range, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +38,19 @@ def cooccurrence(
                 [0.5000, 0.5000],
                 [0.5000, 0.5000]])
     """
-    rows = torch.as_tensor(table, dtype=torch.float32)
-    if rows.ndim != 2 or not bool(((rows >= 0) & (rows < torch.inf)).all()):
+    rows = real_numbers(table, "table", "(observed, class)")
+    wrong = ~((rows >= 0) & (rows < torch.inf))
+    if rows.ndim != 2 or not rows.shape[1] or bool(wrong.any()):
         raise refuse(
             "table",
             "hold finite numbers of at least 0, (observed, class)",
-            f"its shape is {tuple(rows.shape)}",
+            f"it holds {rows[wrong][0]}"
+            if rows.ndim == 2 and rows.shape[1]
+            else f"its shape is {tuple(rows.shape)}",
             "count what occurs together, as count_cooccurrence does",
         )
+    # Scaled by the largest, which float32 holds whatever the numbers were.
+    rows = (rows / rows.amax(1, keepdim=True).clamp(min=1e-300)).float()
     seen = _numbers(observed, "observed", len(rows))
     nothing = torch.ones(1, rows.shape[1])
     rows = torch.where(rows.sum(1, keepdim=True) > 0, rows, nothing)
@@ -88,6 +93,13 @@ def count_cooccurrence(
             f"have one entry for each of the {len(seen)} observations",
             f"there are {len(known)}",
             "pass both for the same instances",
+        )
+    if part is not None and len(part) != len(seen):
+        raise refuse(
+            "part",
+            f"have one entry for each of the {len(seen)} observations",
+            f"there are {len(part)}",
+            "pass the part of each instance, or leave it out",
         )
     both = (seen >= 0) & (known >= 0)
     whose = (

@@ -9,6 +9,7 @@ import torch
 
 from tacit.errors import refuse
 from tacit.sources._majority import majority
+from tacit.sources._numbers import real_numbers
 from tacit.sources._voted import Voted, confusions
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def with_accuracies(
         >>> with_accuracies(votes, [0.9, 0.6]).marginals()
         tensor([[0.8571, 0.1429]])
     """
-    right = torch.as_tensor(accuracies, dtype=torch.float64)
+    right = real_numbers(accuracies, "accuracies", "(sources,)")
     if tuple(right.shape) != (votes.n_sources,) or not bool(((right >= 0) & (right <= 1)).all()):
         raise refuse(
             "accuracies",

@@ -11,7 +11,7 @@ from tacit.errors import refuse
 from tacit.fitting import Collection, Plan, Settings, fit, perceive
 from tacit.objectives import SoftCrossEntropy
 from tacit.predictors import Standardised, predictor_for
-from tacit.sources._numbers import whole_numbers
+from tacit.sources._numbers import real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,9 @@ def learned_out_of_fold(
     known = _table(auxiliary, "auxiliary")
     truth = _labels(labels, len(known), n_classes)
     if not 2 <= folds <= len(known):
-        raise refuse("folds", f"be from 2 to {len(known)}", f"it is {folds}", "try 5")
+        raise refuse(
+            "folds", f"be from 2 to {len(known)}", f"it is {folds}", f"try {min(5, len(known))}"
+        )
     generator = torch.Generator().manual_seed(settings.seed)
     fold = torch.randperm(len(known), generator=generator) % folds
     p = torch.empty(len(known), n_classes)
@@ -132,7 +134,7 @@ def _builder(known: Tensor, n_classes: int) -> Callable[[torch.Generator], nn.Mo
 
 
 def _table(values: Tensor | NDArray[Any], argument: str) -> Tensor:
-    table = torch.as_tensor(values).float()
+    table = real_numbers(values, argument, "(instances, features)").float()
     if table.ndim < 2 or not len(table) or not bool(table.isfinite().all()):
         raise refuse(
             argument,

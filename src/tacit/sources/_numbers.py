@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tacit.errors import refuse
 
-__all__ = ["check_range", "whole_numbers"]
+__all__ = ["check_range", "real_numbers", "whole_numbers"]
 
 
 def whole_numbers(values: Any, argument: str, row: str) -> Tensor:
@@ -20,7 +20,7 @@ def whole_numbers(values: Any, argument: str, row: str) -> Tensor:
         argument: What the caller calls it.
         row: What each number is about: "vote", "instance".
     """
-    column = torch.as_tensor(values)
+    column = _tensor(values, argument, f"whole numbers, one for each {row}", None)
     if column.numel() == 0:
         return column.reshape(-1).long()
     if column.ndim != 1 or column.is_floating_point() or column.dtype == torch.bool:
@@ -31,6 +31,29 @@ def whole_numbers(values: Any, argument: str, row: str) -> Tensor:
             "number what has a name from 0",
         )
     return column.long()
+
+
+def real_numbers(values: Any, argument: str, axes: str) -> Tensor:
+    """A table of numbers, in float64.
+
+    Args:
+        values: A tensor, an array or lists.
+        argument: What the caller calls it.
+        axes: What its axes are, as in "(class, written)".
+    """
+    return _tensor(values, argument, f"numbers, {axes}", torch.float64)
+
+
+def _tensor(values: Any, argument: str, expected: str, dtype: torch.dtype | None) -> Tensor:
+    try:
+        return torch.as_tensor(values, dtype=dtype)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise refuse(
+            argument,
+            f"be {expected}",
+            f"torch says: {error}".splitlines()[0].rstrip("."),
+            "pass a tensor, an array or lists of one length",
+        ) from error
 
 
 def check_range(column: Tensor, argument: str, row: str, low: int, n: int, fix: str) -> None:

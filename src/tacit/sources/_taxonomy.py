@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import torch
@@ -144,7 +145,8 @@ class Taxonomy:
         return self._leaves[name]
 
     def _weights(self, weights: Mapping[str, float]) -> torch.Tensor:
-        wrong = [name for name in self.classes if not 0 < weights.get(name, 0.0) < float("inf")]
+        known = {name: each if isinstance(each, Real) else 0 for name, each in weights.items()}
+        wrong = [name for name in self.classes if not 0 < known.get(name, 0) < float("inf")]
         if wrong or len(weights) != len(self.classes):
             unknown = [name for name in weights if name not in self.classes]
             raise refuse(

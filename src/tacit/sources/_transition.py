@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tacit.errors import refuse
-from tacit.sources._numbers import whole_numbers
+from tacit.sources._numbers import check_range, real_numbers, whole_numbers
 from tacit.sources._voted import Voted, confusions
 from tacit.sources._votes import Votes
 
@@ -33,7 +33,8 @@ def noisy_labels(
         p_i(l) ∝ π_l T[l, a_i]
 
     where T[l, a] is the probability that a is written where l is true: the votes of a single
-    source, with T for its reliability.
+    source, with T for its reliability. Where rows of T are equal, what is written tells nothing of
+    these classes, and they stay as likely as π has them: `tacit.diagnostics.indistinct` names them.
 
     Args:
         labels: a, what was written down, `(instances,)`.
@@ -49,7 +50,7 @@ def noisy_labels(
                 [0.1111, 0.8889],
                 [0.5000, 0.5000]])
     """
-    table = torch.as_tensor(transition, dtype=torch.float64)
+    table = real_numbers(transition, "transition", "(class, written)")
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise refuse(
             "transition",
@@ -57,13 +58,34 @@ def noisy_labels(
             f"its shape is {tuple(table.shape)}",
             "for other observations than the classes themselves use cooccurrence",
         )
+    _check_shares(table)
     written = whole_numbers(labels, "labels", "instance")
     n_classes = len(table)
+    fix = f"number the classes from 0, and what is missing {abstains}"
+    check_range(
+        written.masked_fill(written == abstains, 0), "labels", "instance", 0, n_classes, fix
+    )
     votes = Votes.from_matrix(
         written.unsqueeze(1), n_classes=n_classes, abstains=abstains, all_asked=False
     )
     shares = torch.ones(n_classes) if balance is None else torch.as_tensor(balance)
     return Voted(votes, table.unsqueeze(0), shares, learns=learns)
+
+
+def _check_shares(transition: Tensor) -> None:
+    wrong = ~((transition >= 0).all(1) & ((transition.sum(1) - 1).abs() <= _ROUNDING))
+    if bool(wrong.any()):
+        row = int(wrong.nonzero()[0])
+        raise refuse(
+            "transition",
+            "hold rows of shares, which sum to 1",
+            f"row {row} is {transition[row].tolist()[:8]}",
+            "divide each row by its sum, and turn the table if columns are of what is true",
+        )
+
+
+_ROUNDING = 1e-3
+"""How far from 1 shares may sum to."""
 
 
 def transition_from_trusted(
@@ -91,6 +113,7 @@ def transition_from_trusted(
     """
     said = whole_numbers(written, "written", "instance")
     truth = whole_numbers(true, "true", "instance")
+    check_range(said, "written", "instance", 0, n_classes, "number the classes from 0")
     votes = Votes.from_lists(
         torch.arange(len(said)), torch.zeros_like(said), said, n_sources=1, n_classes=n_classes
     )
@@ -126,16 +149,18 @@ def transition_from_anchors(
         tensor([[0.9000, 0.1000],
                 [0.2000, 0.8000]], dtype=torch.float64)
     """
-    q = torch.as_tensor(prediction_of_written, dtype=torch.float64)
-    if (
-        q.ndim != 2
-        or not len(q)
-        or not bool(((q >= 0).all(1) & ((q.sum(1) - 1).abs() <= 1e-3)).all())
-    ):
+    q = real_numbers(prediction_of_written, "prediction_of_written", "(instances, class)")
+    is_table = q.ndim == 2 and len(q) > 0
+    sound = (q >= 0).all(-1) & ((q.sum(-1) - 1).abs() <= _ROUNDING)
+    if not is_table or not bool(sound.all()):
+        got = f"its shape is {tuple(q.shape)}"
+        if is_table:
+            row = int((~sound).nonzero()[0])
+            got = f"row {row} is {q[row].tolist()[:8]}"
         raise refuse(
             "prediction_of_written",
             "be probabilities (instances, class)",
-            f"its shape is {tuple(q.shape)}",
+            got,
             "pass predict_proba of a classifier that was fitted to the noisy labels",
         )
     if not 0 < quantile <= 1:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tacit.errors import refuse
-from tacit.sources._numbers import check_range, whole_numbers
+from tacit.sources._numbers import check_range, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ class Votes:
         """
         try:
             table = torch.as_tensor(matrix)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:
             raise refuse(
                 "matrix",
                 "hold a row of whole numbers for each instance, all of the same length",
@@ -113,7 +113,7 @@ class Votes:
             >>> votes.counts()
             tensor([[0.2500, 0.7500]], dtype=torch.float64)
         """
-        table = torch.as_tensor(shares, dtype=torch.float64)
+        table = real_numbers(shares, "shares", "(instances, sources, class)")
         if table.ndim != 3:
             raise refuse(
                 "shares",

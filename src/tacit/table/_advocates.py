@@ -51,7 +51,7 @@ def write_advocates(
     """
     if not beliefs.sources or not isinstance(beliefs.belief, Independent):
         return
-    rows, p = _contradicted(beliefs.belief, prediction)
+    rows, p = _contradicted(beliefs.belief, prediction, beliefs.told)
     asked = _asked(beliefs, rows)
     labels = torch.stack([torch.from_numpy(posterior[rows]).argmax(1), p.argmax(1)], 1)
     labels = torch.cat([labels, torch.from_numpy(prediction[rows]).argmax(1, keepdim=True)], 1)
@@ -64,7 +64,9 @@ def write_advocates(
     write_atomically(path, lambda file: file.write(words), error=RunError)
 
 
-def _contradicted(belief: Independent, prediction: NDArray[np.floating]) -> tuple[Tensor, Tensor]:
+def _contradicted(
+    belief: Independent, prediction: NDArray[np.floating], told: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """The rows that are contradicted most, as a report ranks them, and their marginals."""
     against = torch.empty(len(belief), dtype=torch.float64)
     for rows in slabs(len(belief), belief.n_classes):
@@ -72,6 +74,8 @@ def _contradicted(belief: Independent, prediction: NDArray[np.floating]) -> tupl
         q = torch.from_numpy(prediction[rows].astype(np.float32)).double()
         p = belief[rows].marginals().cpu().double()
         against[rows] = contradiction(prediction=q, marginals=p)
+    if told is not None:
+        against[~told] = 0.0  # by what others are like, and by nothing that is known of them
     order = against.argsort(descending=True, stable=True)[:_MOST_ROWS]
     order = order[against[order] > 0]
     return order, belief[order].marginals().cpu()

@@ -13,7 +13,7 @@ from tacit.beliefs import Categorical
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
 from tacit.table._asked import check_way
-from tacit.table._beliefs import read_beliefs
+from tacit.table._beliefs import SPECIAL, read_beliefs
 from tacit.table._errors import listed, shown
 from tacit.table._features import read_features
 from tacit.table._jobs import Applied
@@ -63,7 +63,7 @@ def run(
             id_column=id_column,
             votes=_way(folder, votes),
             **reading,
-        )
+        ).asked_for(votes=votes, **{name: reading.get(name) for name in SPECIAL[1:]})
         notes += known.notes
         known = _about_the_untold(known, model)
     posterior = None

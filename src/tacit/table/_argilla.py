@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["votes_of_argilla"]
 
+_NOBODY: Final = "unknown"
+"""Whom a response is from where the export leaves people out."""
 _UNFINISHED: Final = ("draft", "discarded", "pending")
 """Responses that nobody has submitted."""
 
@@ -34,23 +36,34 @@ def votes_of_argilla(records: Records, join: Join, asked: Asked) -> Beliefs:
     A response is a vote of its user. A suggestion is one of its agent, of the weight of its score.
     """
     answers: list[Answer] = []
-    n_suggested = 0
+    n_suggested = n_unfinished = 0
     for row in range(len(records.rows)):
-        answers += _responses(records, row, asked.question)
+        given = list(_responses(records, row, asked.question))
+        answers += [answer for answer, is_finished in given if is_finished]
+        n_unfinished += sum(not is_finished for _, is_finished in given)
         suggested = list(_suggestions(records, row, asked.question))
         n_suggested += len(suggested)
         answers += suggested
     own = chosen(answers, asked, records)
-    note = "Suggestions count as votes of their agents, of the weight of their scores."
-    return believed_answers(own, records, join, asked, (note,) if n_suggested else ())
+    n_nameless = sum(answer.source == _NOBODY for answer in own)
+    notes = {
+        "Suggestions count as votes of their agents, of the weight of their scores.": n_suggested,
+        f"{n_unfinished} responses were not submitted, and are passed over.": n_unfinished,
+        f"{n_nameless} responses name nobody, and count as those of one user.": n_nameless,
+    }
+    told = [note for note, holds in notes.items() if holds]
+    return believed_answers(own, records, join, asked, told)
 
 
-def _responses(records: Records, row: int, question: str | None) -> Iterator[Answer]:
+def _responses(records: Records, row: int, question: str | None) -> Iterator[tuple[Answer, bool]]:
+    """Each response, and whether it was submitted."""
     for name, value in _by_question(records, row, "responses", question):
         for response in dicts_in(records, row, value, "responses"):
             labels = names_in(records, row, response.get("value"), "responses")
-            if labels and response.get("status") not in _UNFINISHED:
-                yield Answer(row, name, str(response.get("user_id", "unknown")), labels)
+            user = response.get("user_id")
+            who = _NOBODY if user is None else str(user)
+            if labels:
+                yield Answer(row, name, who, labels), response.get("status") not in _UNFINISHED
 
 
 def _suggestions(records: Records, row: int, question: str | None) -> Iterator[Answer]:

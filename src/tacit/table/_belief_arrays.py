@@ -180,7 +180,8 @@ def _n_rows(array: NDArray[Any], kinds: str, ids: pa.Array | None, path: Path) -
         raise refused(
             path,
             f"holds an array of {array.dtype} with shape {array.shape}",
-            "save numbers for probabilities and booleans for candidates, (rows, class)",
+            "save numbers for probabilities and booleans for candidates, (rows, class), or signed "
+            "whole numbers for votes, (rows, source)",
         )
     _check_length(len(array), ids, path)
     return len(array)

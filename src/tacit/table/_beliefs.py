@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
 
-__all__ = ["Beliefs", "finished", "read_beliefs"]
+__all__ = ["SPECIAL", "Beliefs", "finished", "read_beliefs"]
+
+SPECIAL: Final = ("votes", "cooccurrence", "question")
+"""What is said of files of one kind only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,8 @@ class Beliefs:
             fused.
         voted: The belief about the rows that the file speaks of, where votes were weighed by the
             reliability of their sources.
-        told: Of votes, the rows that they tell of, `(rows,)`; the others are resolved, but not
-            learned from, see `tacit.sources.majority`.
+        told: Of votes, alone or among several files, the rows that anything is told of,
+            `(rows,)`; the others are resolved, but not learned from, see `tacit.sources.majority`.
     """
 
     belief: Belief
@@ -84,6 +87,33 @@ class Beliefs:
         if self.told is None or bool(self.told.all()) or not bool(self.told.any()):
             return None
         return self.told.float()
+
+    def asked_for(
+        self, *, votes: object = None, cooccurrence: object = None, question: object = None
+    ) -> Beliefs:
+        """The same with a note on what a caller said of files of another kind."""
+        is_export = ".json" in self.source.lower()
+        idle = {
+            "votes": votes is not None and self.kind != "votes",
+            "cooccurrence": cooccurrence is not None and self.kind != "observed",
+            "question": question is not None and not is_export,
+        }
+        notes = [
+            f"`{name}` was given and does nothing, as the file holds {self.kind}."
+            for name, does_nothing in idle.items()
+            if does_nothing
+        ]
+        return replace(self, notes=(*self.notes, *notes))
+
+    def noted(self) -> Beliefs:
+        """The same with a note on rows that no source tells of."""
+        if self.weight() is None or self.told is None:
+            return self
+        note = (
+            f"{int((~self.told).sum())} rows of which nobody says anything go by their features, "
+            "and are not learned from."
+        )
+        return replace(self, notes=(*self.notes, note))
 
 
 def finished(
@@ -201,4 +231,4 @@ one source says; a row is a vote, and an instance may have many |
     from tacit.table._read_beliefs import read
 
     said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
-    return read(path, ids, n_rows, said)
+    return read(path, ids, n_rows, said).noted()

@@ -6,27 +6,23 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit.diagnostics import appraised, indistinct
-from tacit.table._beliefs import read_beliefs
+from tacit.table._beliefs import SPECIAL, read_beliefs
 from tacit.table._count import own_rows
 from tacit.table._errors import listed
 from tacit.table._features import read_features
 from tacit.table._jobs import Check
 from tacit.table._join import Target
-from tacit.table._sources import told_groups, told_sources
+from tacit.table._sources import apart, few, told_groups, told_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.diagnostics import Appraisal
     from tacit.table._beliefs import Beliefs
-    from tacit.table._sources import ToldGroup
-
 __all__ = ["run"]
 
 _LITTLE = 0.01
 """Beliefs that tell less than this part of a label, on average, tell hardly anything."""
-_NAMED = 3
-"""Groups of sources, and blocks of classes, that are named."""
 
 
 def run(
@@ -44,6 +40,7 @@ def run(
         features = read_features(data, id_column=id_column, columns=columns)
         rows = Target(len(features), features.ids)
     known = read_beliefs(beliefs, ids=rows.ids, n_rows=rows.n_rows, id_column=id_column, **reading)
+    known = known.asked_for(**{name: reading.get(name) for name in SPECIAL})
     worth, groups = appraised(known.belief), told_groups(known)
     return Check(
         source=known.source,
@@ -53,10 +50,10 @@ def run(
         bits=worth.bits,
         most_bits=math.log2(len(known.classes)),
         n_certain=worth.n_certain,
-        n_open=worth.n_open,
+        n_open=_n_open(known, worth),
         balance=worth.balance,
-        findings=(*_findings(known, worth), *_alike(known), *_of_sources(known), *_apart(groups)),
-        notes=(*known.notes, *_blocks(known, worth)),
+        findings=(*_findings(known, worth), *_alike(known), *_of_sources(known), *apart(groups)),
+        notes=(*known.notes, *_undecided(known), *_blocks(known, worth)),
         sources=told_sources(known),
         groups=groups,
     )
@@ -110,19 +107,6 @@ def _of_sources(known: Beliefs) -> list[str]:
     return [f"Source {source['name']} {source['finding']}." for source in odd]
 
 
-def _apart(groups: Sequence[ToldGroup]) -> list[str]:
-    """Sources that no instance connects."""
-    if len(groups) < 2:
-        return []
-    named = [f"{listed(each['sources'])} ({each['n_instances']:,} rows)" for each in groups]
-    return [
-        f"The sources fall into {len(groups):,} groups without a row on which both of two groups "
-        f"vote: {_few(named)}. How reliable those of one group are cannot be compared with those "
-        "of another, and none of one corrects one of another: let a source of each group vote on "
-        "some rows of the others, or the features will have to connect them."
-    ]
-
-
 def _blocks(known: Beliefs, worth: Appraisal) -> list[str]:
     """Classes that no row allows together with the others: nothing is wrong with that."""
     if len(worth.blocks) < 2 or worth.n_certain == len(known):
@@ -130,11 +114,22 @@ def _blocks(known: Beliefs, worth: Appraisal) -> list[str]:
     named = [listed([known.classes[place] for place in block]) for block in worth.blocks]
     return [
         f"The classes fall into {len(worth.blocks):,} blocks, and of each row it is known which: "
-        f"{_few(named)}. Only within a block is anything left to resolve."
+        f"{few(named)}. Only within a block is anything left to resolve."
     ]
 
 
-def _few(named: Sequence[str]) -> str:
-    """The first of many, with semicolons between, and how many more there are."""
-    more = len(named) - _NAMED
-    return "; ".join([*named[:_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
+def _n_open(known: Beliefs, worth: Appraisal) -> int:
+    """Rows of which nothing is known; votes may know of a row and cancel each other out."""
+    return worth.n_open if known.told is None else int((~known.told).sum())
+
+
+def _undecided(known: Beliefs) -> list[str]:
+    """Rows whose votes cancel each other out."""
+    if known.told is None or not bool(known.told.any()):
+        return []
+    n = appraised(known.belief[known.told.nonzero().squeeze(1)]).n_open
+    note = (
+        f"The votes on {n:,} rows cancel each other out, and leave all classes as likely: the "
+        "features decide there, or one more source."
+    )
+    return [note] if n else []

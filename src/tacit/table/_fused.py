@@ -40,6 +40,10 @@ def read_fused(
     and labels exclude it, nobody votes for it, and probabilities give it the mean of those that are
     there, which speaks neither for nor against it; the notes say so.
 
+    Votes that count the same (majority) say nothing of a row without votes of which another file
+    tells. Of rows that no file tells of the balance of the votes is known, and they are not learned
+    from (`Beliefs.weight`).
+
     Args:
         paths: The files, by the names of their sources; files without names go by their stems.
         ids: As for `read_beliefs`, like `n_rows` and `id_column`.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     import os
@@ -60,16 +60,39 @@ class Summary:
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Self:
-        """Inverse of `as_dict`, lists allowed for tuples."""
+        """Inverse of `as_dict`, lists allowed for tuples.
+
+        Raises:
+            ValueError: If a value is of another kind, or has another name.
+        """
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in plain.items()
         }
+        kinds = {each.name: _KINDS[str(each.type).split("[")[0]] for each in fields(cls)}
+        if not values.keys() <= kinds.keys() or len(values) < len(kinds) - 1:
+            raise ValueError("other names")
+        if not all(isinstance(value, kinds[name]) for name, value in values.items()):
+            raise ValueError("other kinds")
+        balance = values["balance"]
+        numbers = all(isinstance(share, float | int) for share in balance)
+        if not numbers or len(balance) != len(values["classes"]):
+            raise ValueError("no share for each class")
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return asdict(self)
+
+
+_KINDS: Final[dict[str, Any]] = {
+    "str": str,
+    "int": int,
+    "float": float | int,
+    "float | None": float | int | None,
+    "tuple": tuple,
+}
+"""What the values of a summary may be, by their annotations."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,7 +93,9 @@ def _notes(records: Records, answers: list[Answer]) -> list[str]:
     trusted = sum(
         bool(each.get("ground_truth")) for row in rows for each in _annotations(records, row)
     )
+    others = _other_kinds(records)
     told = {
+        f"Of annotations only choices were read, not {listed(sorted(others))}.": len(others),
         f"{cancelled} annotations were cancelled, and are passed over.": cancelled,
         f"The predictions of {predicted} tasks were not read.": predicted,
         f"{unknown} annotations name nobody, and count as those of one annotator.": unknown,
@@ -102,13 +104,19 @@ def _notes(records: Records, answers: list[Answer]) -> list[str]:
     return [note for note, holds in told.items() if holds]
 
 
-def _nothing(records: Records) -> Exception:
+def _other_kinds(records: Records) -> set[str]:
+    """The kinds of results beside choices."""
     kinds = {
         str(result.get("type"))
         for row in range(len(records.rows))
         for each in _annotations(records, row)
         for result in dicts_in(records, row, each.get("result"), "result")
     }
+    return kinds - {"choices"}
+
+
+def _nothing(records: Records) -> Exception:
+    kinds = _other_kinds(records)
     return refused(
         records.path,
         f"holds no choices, only {listed(sorted(kinds)) or 'tasks without annotations'}",

@@ -37,19 +37,52 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
     found = {name: _one(path, ids, n_rows, asked) for name, path in files.items()}
     classes = asked.classes or tuple(dict.fromkeys(chain(*(e.classes for e in found.values()))))
     notes: list[str] = []
-    parts: dict[str, Any] = {}
+    wide: dict[str, Beliefs] = {}
     for name, beliefs in found.items():
         _check(beliefs, found)
         again = partial(_read, ids=ids, n_rows=n_rows, asked=asked._replace(classes=classes))
-        wide, missing = _widened(beliefs, classes, again)
-        notes += [f"{name}: {note}" for note in (*wide.notes, *missing)]
-        parts[name] = wide.belief
-    belief = fuse(parts, **pooling)
-    logs = belief.log_probabilities()
-    n_informed = int((logs.amax(1) - logs.amin(1) > _SAME).sum())
+        wide[name], missing = _widened(beliefs, classes, again)
+        notes += [f"{name}: {note}" for note in (*wide[name].notes, *missing)]
+    told = {name: _told(beliefs) for name, beliefs in wide.items()}
+    anything = torch.stack([*told.values()]).any(0)
+    belief = fuse(_silenced(wide, told, anything), **pooling)
+    has_votes = any(each.told is not None for each in wide.values())
+    n_informed = int((anything if has_votes else _says(belief)).sum())
     source = ", ".join(each.source for each in found.values())
     fused = finished("fused", belief, classes, n_informed, source, notes)
-    return replace(fused, sources=tuple(found))
+    return replace(fused, sources=tuple(found), told=anything if has_votes else None).noted()
+
+
+def _says(belief: Independent) -> Tensor:
+    """The rows in which not every class is as likely as any other, `(rows,)`."""
+    logs = belief.log_probabilities()
+    return logs.amax(1) - logs.amin(1) > _SAME
+
+
+def _told(beliefs: Beliefs) -> Tensor:
+    """The rows that a file tells of."""
+    return _says(beliefs.belief) if beliefs.told is None else beliefs.told  # type: ignore[arg-type]
+
+
+def _silenced(
+    found: Mapping[str, Beliefs], told: Mapping[str, Tensor], anything: Tensor
+) -> dict[str, Independent]:
+    """The parts of a fused belief: votes that count the same say nothing of rows without votes.
+
+    Of rows that no file tells of the balance is known, from the first of the votes alone: each
+    further one would count it again.
+    """
+    parts: dict[str, Any] = {}
+    is_first = True
+    for name, beliefs in found.items():
+        parts[name] = beliefs.belief
+        silent = ~told[name] & (anything | (not is_first))
+        if beliefs.votes is not None and beliefs.voted is None and bool(silent.any()):
+            table = beliefs.belief.marginals()
+            table[silent] = 1.0
+            parts[name] = Categorical(table)
+        is_first = is_first and beliefs.votes is None
+    return parts
 
 
 _SAME = 1e-5

@@ -139,6 +139,13 @@ def _of_table(path: Path, kind: str) -> Taxonomy:
     sheet = open_table(path, kind)
     checked_column(sheet, "name")
     checked_column(sheet, "parent")
+    if "weight" in sheet.names:
+        raise refused(
+            path,
+            "holds weights, which are not read from files",
+            "leave the column out, or pass weights in Python: Taxonomy.belief(labels, weights=...)",
+            column="weight",
+        )
     names = ids_of(sheet, "name").cast(pa.large_string())
     parts = [columns["parent"] for _, columns in sheet.parts(texts=["parent"])]
     with reading(path, "a taxonomy"):

@@ -6,7 +6,7 @@ import shutil
 import time
 import warnings
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,16 +15,17 @@ from tacit._processes import agreed, any_process, process_number
 from tacit.diagnostics import appraised, mean_entropy
 from tacit.errors import CollapseWarning, refuse
 from tacit.fitting import CHECKPOINT
-from tacit.runs import RunError, RunFolder
+from tacit.runs import DESCRIPTION, RunError, RunFolder
+from tacit.sources import Voted
 from tacit.table._advocates import ADVOCATES, write_advocates
-from tacit.table._beliefs import read_beliefs
+from tacit.table._beliefs import SPECIAL, read_beliefs
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
 from tacit.table._recipe import FREE
 from tacit.table._reliabilities import write_reliabilities
 from tacit.table._resolved import write_resolved
-from tacit.table._sources import told_sources
+from tacit.table._sources import apart, told_groups, told_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,7 @@ def run(
         if done is not None:
             (out / CHECKPOINT).unlink(missing_ok=True)
         if any_process(done is not None):
-            return Summary.of(done) if done is not None else None
+            return _before(done, out) if done is not None else None
         with agreed():
             features, beliefs = _read(recipe)
         if tell is not None:
@@ -79,6 +80,17 @@ def run(
         folder.complete(summary.as_dict())
         (out / CHECKPOINT).unlink(missing_ok=True)
         return summary
+
+
+def _before(done: dict[str, Any], out: Path) -> Summary:
+    """What a run came to that is done."""
+    try:
+        return Summary.of(done)
+    except (ValueError, KeyError, AttributeError) as error:
+        raise RunError(
+            f"'{out / DESCRIPTION}' was changed after it was written; resolve again into a new "
+            "folder."
+        ) from error
 
 
 def _look(recipe: Recipe, out: Path) -> None:
@@ -117,8 +129,23 @@ def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
         ids=features.ids,
         n_rows=len(features),
         **reading,
-    )
+    ).asked_for(**{name: reading[name] for name in SPECIAL})
+    if recipe.learning.get("update_every") and beliefs.votes is not None:
+        _check_learns(beliefs, recipe.learning["update_every"])
     return features, beliefs
+
+
+def _check_learns(beliefs: Beliefs, update_every: int) -> None:
+    """Refuse votes that learn nothing, and say why they do not."""
+    if isinstance(beliefs.belief, Voted):
+        return
+    why, fix = "all votes count the same (majority)", "set votes to dawid_skene"
+    if beliefs.voted is not None:
+        why = f"a matrix of votes leaves rows out, as '{beliefs.source}' does"
+        fix = "resolve the rows that it has"
+    raise refuse(
+        "update_every", f"be 0 where {why}", f"it is {update_every}", f"{fix}, or leave it out"
+    )
 
 
 def _seen(features: Features, beliefs: Beliefs) -> list[str]:
@@ -128,8 +155,13 @@ def _seen(features: Features, beliefs: Beliefs) -> list[str]:
         f"{len(features):,} instances of {what} ({features.source})",
         f"{beliefs.kind} about {len(beliefs.classes)} classes ({beliefs.source}); "
         f"{beliefs.n_informed:,} of {len(beliefs):,} rows say something",
-        *(f"note: {note}" for note in (*features.notes, *beliefs.notes)),
+        *(f"note: {note}" for note in _notes(features, beliefs)),
     ]
+
+
+def _notes(features: Features, beliefs: Beliefs) -> tuple[str, ...]:
+    """What is odd about what was read, without being wrong."""
+    return (*features.notes, *beliefs.notes, *apart(told_groups(beliefs)))
 
 
 def _fit(
@@ -168,6 +200,7 @@ def _write(model: BeliefClassifier, features: Features, beliefs: Beliefs, out: P
         posterior=model.posterior_,
         prediction=model.prediction_,
         belief=beliefs.belief,
+        told=beliefs.told if beliefs.weight() is not None else None,
     )
     write_advocates(
         out / ADVOCATES, beliefs, prediction=model.prediction_, posterior=model.posterior_
@@ -190,7 +223,7 @@ def _summary(
         balance=tuple((labels / len(features)).tolist()),
         epochs=tuple(len(history) for history in model.history_),
         ended=model.ended_,
-        notes=(*features.notes, *beliefs.notes),
+        notes=_notes(features, beliefs),
         alarms=model.alarms_,
         seconds=round(seconds, 1),
         sources=told_sources(beliefs, model.belief_ if model.update_every else None),

@@ -26,13 +26,15 @@ def write_resolved(
     prediction: Tensor | NDArray[np.floating],
     posterior: Tensor | NDArray[np.floating] | None = None,
     belief: Belief | None = None,
+    told: Tensor | None = None,
 ) -> None:
     """Write resolved labels as Parquet, all or nothing.
 
     One row per instance, in the order of the features: `id`, `label` (the class where r is
     largest), `entropy` of r in nats, and for each class `r_<class>`, the posterior, `q_<class>`,
     the prediction, and `p_<class>`, the belief's marginal, as float32. Without a posterior, label
-    and entropy are those of q. The file's schema says so too, under the key "description" of each
+    and entropy are those of q. Where sources tell of some rows only, `told` says of which. The
+    file's schema says so too, under the key "description" of each
     column. Where belief and evidence exclude each other, and all of r is zero, label and entropy
     are null.
 
@@ -47,6 +49,7 @@ def write_resolved(
         posterior: The posterior r, `(rows, class)`, where there were beliefs.
         belief: The belief about the same rows; where instances stand alone, its marginals p are
             taken some rows at a time.
+        told: The rows that sources tell of, `(rows,)`; None where that is no question.
 
     Raises:
         InvalidInputError: If the arguments do not fit each other, or hold NaN.
@@ -76,4 +79,4 @@ def write_resolved(
     """
     from tacit.table._write import write
 
-    write(path, ids, classes, posterior, prediction, belief)
+    write(path, ids, classes, posterior, prediction, belief, told)

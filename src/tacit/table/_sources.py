@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from tacit.sources import Voted, grouped, summarised
+from tacit.table._errors import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.beliefs import Belief
     from tacit.table._beliefs import Beliefs
 
-__all__ = ["ToldGroup", "ToldSource", "told_groups", "told_sources"]
+__all__ = ["ToldGroup", "ToldSource", "apart", "few", "told_groups", "told_sources"]
+
+_NAMED: Final = 3
+"""Groups of sources, and blocks of classes, that are named."""
 
 
 class ToldSource(TypedDict):
@@ -58,6 +64,25 @@ def told_groups(beliefs: Beliefs) -> tuple[ToldGroup, ...]:
         )
         for group in grouped(beliefs.votes)
     )
+
+
+def apart(groups: Sequence[ToldGroup]) -> list[str]:
+    """What to say of sources that no instance connects; nothing where one group holds all."""
+    if len(groups) < 2:
+        return []
+    named = [f"{listed(each['sources'])} ({each['n_instances']:,} rows)" for each in groups]
+    return [
+        f"The sources fall into {len(groups):,} groups without a row on which both of two groups "
+        f"vote: {few(named)}. How reliable those of one group are cannot be compared with those "
+        "of another, and none of one corrects one of another: let a source of each group vote on "
+        "some rows of the others, or the features will have to connect them."
+    ]
+
+
+def few(named: Sequence[str]) -> str:
+    """The first of many, with semicolons between, and how many more there are."""
+    more = len(named) - _NAMED
+    return "; ".join([*named[:_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
 
 
 def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldSource, ...]:

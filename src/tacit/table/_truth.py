@@ -33,7 +33,10 @@ def read_truth(
     """Read the true labels of a run's instances from a file, for `tacit.report.write_report`.
 
     Args:
-        path: A file of labels, as for `read_beliefs`: a column `label`, and ids as in the features.
+        path: A Parquet, CSV or `.npz` file with a column of the names of classes called `label`,
+            `truth` or `class`, empty where unknown, and ids as in the features; other columns are
+            passed over. Or an `.npy` file, in the order of the features, of names or of whole
+            numbers: the places of the classes, from 0, and -1 where unknown.
         run: The folder of the run.
         id_column: The column of ids.
 

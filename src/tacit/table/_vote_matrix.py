@@ -34,6 +34,9 @@ Names = tuple[str, ...] | None
 _MOST: Final = 1 << 24
 """Classes that a number in a matrix may stand for."""
 
+_UNNAMED: Final = 1 << 16
+"""The same where nobody says how many there are."""
+
 
 def votes_of_columns(
     sheet: Sheet, columns: Sequence[str], join: Join, asked: Asked, notes: Sequence[str]
@@ -74,6 +77,8 @@ def votes_of_matrix(
         row, source = np.nonzero(said >= 0)
         votes_of_parts.append((start + row, source, said[row, source]))
     row, source, answer = map(np.concatenate, zip(*votes_of_parts, strict=True))
+    if not any(names):
+        _check_unnamed(answer, (row, source), sources, join.ids, path)
     classes, places = _axis(answer, names, path)
     _check_known(answer, len(places), (row, source), sources, join.ids, path)
     sizes = (len(sources), len(classes))
@@ -192,6 +197,27 @@ def _axis(
     n_classes = int(answer.max()) + 1 if len(answer) else 0
     own = given or stored or enough_classes(tuple(map(str, range(n_classes))), path)
     return own, list(range(len(own)))
+
+
+def _check_unnamed(
+    answer: NDArray[np.int64],
+    where: tuple[NDArray[np.int64], NDArray[np.int64]],
+    sources: Sequence[str],
+    ids: Any,
+    path: Path,
+) -> None:
+    """Refuse to take one large number for as many classes."""
+    wrong = answer >= _UNNAMED
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise refused(
+            path,
+            f"votes for class {answer[place]}, which would make as many classes",
+            "mend it, or say how many classes there are",
+            row=int(where[0][place]),
+            ids=ids,
+            column=sources[int(where[1][place])],
+        )
 
 
 def _check_known(

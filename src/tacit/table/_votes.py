@@ -162,13 +162,7 @@ def believed(
     told = votes.heard()
     if speaks:
         told[_asked(join)] = True
-    n_told = int(told.sum())
-    if 0 < n_told < join.n_rows:
-        found.append(
-            f"{join.n_rows - n_told} rows of which nobody says anything are not learned from; they "
-            "are resolved like the others."
-        )
-    beliefs = finished("votes", belief, classes, n_told, path, found)
+    beliefs = finished("votes", belief, classes, int(told.sum()), path, found)
     return beliefs.with_votes(votes, tuple(sources), voted, told)
 
 

@@ -46,6 +46,7 @@ def write(
     posterior: Any,
     prediction: Any,
     belief: Belief | None = None,
+    told: Tensor | None = None,
 ) -> None:
     """Write resolved labels; see `tacit.table.write_resolved`."""
     place = as_path(path)
@@ -59,9 +60,12 @@ def write(
     n_rows = _checked_shapes(tables, len(names))
     labelled = checked_ids(ids, n_rows)
     schema = _schema(names, list(tables), pa.int64() if labelled is None else labelled.type)
+    if told is not None:
+        _check_told(told, n_rows)
+        schema = schema.append(_TOLD)
 
     def fill(file: BinaryIO) -> None:
-        _write_groups(file, schema, labelled, names, tables)
+        _write_groups(file, schema, labelled, names, tables, told)
 
     write_atomically(place, fill)
 
@@ -103,6 +107,7 @@ def _write_groups(
     ids: pa.Array | None,
     classes: Sequence[str],
     tables: Mapping[str, Any],
+    told: Tensor | None,
 ) -> None:
     n_rows = len(tables["prediction"])
     step = min(max(_CELLS // len(classes), _FEWEST), _MOST)
@@ -111,7 +116,10 @@ def _write_groups(
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
             named = pa.array(np.arange(rows.start, rows.stop)) if ids is None else ids[rows]
-            writer.write_table(pa.table(_columns(rows, named, classes, tables), schema=schema))
+            columns = _columns(rows, named, classes, tables)
+            if told is not None:
+                columns.append(pa.array(told[rows].cpu().numpy(), pa.bool_()))
+            writer.write_table(pa.table(columns, schema=schema))
 
 
 def _columns(
@@ -164,6 +172,21 @@ def _checked_shapes(tables: Mapping[str, Any], n_classes: int) -> int:
                 "pass one row per instance and one column per class",
             )
     return int(n_rows)
+
+
+def _check_told(told: Tensor, n_rows: int) -> None:
+    if tuple(told.shape) != (n_rows,):
+        raise refuse(
+            "told",
+            f"say of each of the {n_rows} rows whether sources tell of it",
+            f"its shape is {tuple(told.shape)}",
+            "pass Beliefs.told, or leave it out",
+        )
+
+
+_TOLD: Final = pa.field(
+    "told", pa.bool_(), metadata={"description": "Whether any source tells of the instance"}
+)
 
 
 def _schema(classes: Sequence[str], tables: Sequence[str], id_type: pa.DataType) -> pa.Schema:
