@@ -21,6 +21,7 @@ MODULES: Final = {
     "negative-labels": "experiments.negative_labels",
     "rankings": "experiments.rankings",
     "batch-size": "experiments.batch_size",
+    "partial-labels": "experiments.partial_labels",
 }
 """Where each experiment lives, by its name on the command line."""
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from experiments._store import Store
+    from experiments._store import Figures, Store
 
-__all__ = ["bold", "mean", "percent", "provenance", "spread", "table"]
+__all__ = ["at_best_step", "bold", "by_step", "mean", "percent", "provenance", "spread", "table"]
 
 
 def bold(text: str) -> str:
@@ -29,6 +29,23 @@ def spread(values: Iterable[float]) -> float:
     """The standard deviation of the draws; 0 of a single one."""
     known = [*values]
     return statistics.stdev(known) if len(known) > 1 else 0.0
+
+
+def by_step(store: Store, **settings: str | float) -> dict[float, list[Figures]]:
+    """The draws of the cells that have these settings, by their step, the smallest first."""
+    found: dict[float, list[Figures]] = {}
+    for cell, figures in store.matching(**settings):
+        found.setdefault(float(cell["step"]), []).append(figures)
+    return dict(sorted(found.items()))
+
+
+def at_best_step(store: Store, **settings: str | float) -> list[Figures]:
+    """The draws under the step whose held-out evidence is highest in the mean."""
+    return max(
+        by_step(store, **settings).values(),
+        key=lambda draws: mean(figures["held-out evidence"] for figures in draws),
+        default=[],
+    )
 
 
 def percent(values: Sequence[float], digits: int = 1) -> str:

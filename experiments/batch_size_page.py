@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from experiments._page import mean, percent, provenance, table
+from experiments._page import at_best_step, percent, provenance, table
 
 if TYPE_CHECKING:
-    from experiments._store import Figures, Store
+    from experiments._store import Store
 
 __all__ = ["page"]
 
@@ -42,14 +42,7 @@ def _table(store: Store, world: str) -> str:
 
 
 def _values(store: Store, world: str, size: int, row: str) -> list[float]:
-    """The draws under the step whose held-out evidence is highest in the mean."""
-    by_step: dict[float, list[Figures]] = {}
-    for cell, figures in store.matching(world=world, batch=size, row=row):
-        by_step.setdefault(float(cell["step"]), []).append(figures)
-    best = max(
-        by_step.values(), key=lambda draws: mean(f["held-out evidence"] for f in draws), default=[]
-    )
-    return [figures["test"] for figures in best]
+    return [figures["test"] for figures in at_best_step(store, world=world, batch=size, row=row)]
 
 
 _HEAD: Final = """\
@@ -61,7 +54,7 @@ draws. Each row has, at each batch size, the step of four (0.00003 to 0.001) wit
 held-out evidence after the last epoch.
 """
 _FOOT: Final = """\
-Epochs: 100 at batches of 256, 60 at 128, 40 at 64, 30 at 32, 20 at 16, 12 at 8, 8 at 4, 5 at 2. The
-paper trains for 300 epochs at every size, and reports the best epoch. Measure it again with `tacit
-reproduce batch-size --data DIR`.
+Epochs: 100 at batches of 256, 60 at 128, 40 at 64, 30 at 32, 20 at 16, 12 at 8, 8 at 4, 5 at 2.
+The paper trains for 300 epochs at every size, and reports the best epoch. Measure it again with
+`tacit reproduce batch-size --data DIR`.
 """

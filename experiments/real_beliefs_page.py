@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from experiments._page import bold, mean, percent, provenance, spread, table
+from experiments._page import at_best_step, bold, by_step, mean, percent, provenance, spread, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from experiments._store import Figures, Store
+    from experiments._store import Store
 
 __all__ = ["CRITERIA", "OURS", "Verdict", "page", "picked", "verdicts"]
 
@@ -175,33 +175,21 @@ def _people(store: Store) -> tuple[str, ...]:
 
 def _by_step(store: Store) -> str:
     """Test scores under each step, of which the tables above show one."""
-    names = [name for name in _sets(store) if len(_draws(store, name, OURS[0])) > 1]
+    names = [name for name in _sets(store) if len(by_step(store, set=name, method=OURS[0])) > 1]
     rows = []
     for method in _methods(store):
         cells = []
         for name in names:
-            draws = _draws(store, name, method).values()
+            draws = by_step(store, set=name, method=method).values()
             cells.append(" / ".join(percent([f["test"] for f in each]) for each in draws) or "–")
         rows.append([method, *cells])
     return table(["", *names], rows)
 
 
 def _values(store: Store, name: str, method: str, what: str) -> list[float]:
-    """The draws of a figure, at the step under which held-out evidence is highest in the mean."""
-    best = max(
-        _draws(store, name, method).values(),
-        key=lambda draws: mean(f["held-out evidence"] for f in draws),
-        default=[],
-    )
+    """The draws of a figure, at the step of the best held-out evidence."""
+    best = at_best_step(store, set=name, method=method)
     return [figures[what] for figures in best if what in figures]
-
-
-def _draws(store: Store, name: str, method: str) -> dict[float, list[Figures]]:
-    """The draws of a row by their step, the smallest first."""
-    by_step: dict[float, list[Figures]] = {}
-    for cell, figures in store.matching(set=name, method=method):
-        by_step.setdefault(float(cell["step"]), []).append(figures)
-    return dict(sorted(by_step.items()))
 
 
 def _methods(store: Store, name: str | None = None) -> list[str]:
