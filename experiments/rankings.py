@@ -39,7 +39,7 @@ __all__ = ["EXPERIMENT", "KNOWN", "groups"]
 
 N_CLASSES: Final = 10
 SETTINGS: Final = {
-    "epochs": 100,
+    "epochs": 8,
     "batch_size": 256,
     "learning_rate": 1e-3,
     "schedule": "cosine",
@@ -142,7 +142,7 @@ def _figures(curves: Curves, *, up_to_names: bool) -> Figures:
     found: Figures = {"test": shares[-1], "curve": shares, "up to names": up_to_names}
     if not up_to_names:
         found["train"] = round(float(curves.train[0][-1]), 4)
-    shown = [epoch for epoch in (1, 2, 3, 5, 10, 20, 50) if epoch <= len(confusions)]
+    shown = [epoch for epoch in (1, 2, 3, 4, 6) if epoch <= len(confusions)]
     found["confusions"] = {
         str(epoch): confusions[epoch - 1].int().tolist() for epoch in (*shown, len(confusions))
     }

@@ -64,7 +64,7 @@ Rows are true digits, columns what the network says of the test images, for the 
 pairs. The paper reports 97 % on training and test images for pairs, and shows the same picture: the
 extremes are found first.
 
-The paper's small network, RQ, Adam from a step of 0.001 down to zero by a cosine, 100 epochs,
+The paper's small network, RQ, Adam from a step of 0.001 down to zero by a cosine, 8 epochs,
 batches of 256 images in whole groups. "A mass for each position" has one class mass for the greater
 and one for the lesser digits of the pairs, as the paper's equation has it; its notebook has one for
 both. Measure it again with `tacit reproduce rankings --data DIR`.
