@@ -1,6 +1,7 @@
 """Where beliefs come from: what people have, turned into what tacit learns from."""
 
 from tacit.sources._advocates import Advocate, advocates
+from tacit.sources._balance import balance_of, with_balance
 from tacit.sources._combined import combined, way_for
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
@@ -27,6 +28,7 @@ __all__ = [
     "Voted",
     "Votes",
     "advocates",
+    "balance_of",
     "combined",
     "cooccurrence",
     "count_cooccurrence",
@@ -43,4 +45,5 @@ __all__ = [
     "way_for",
     "weights_by_evidence",
     "with_accuracies",
+    "with_balance",
 ]
