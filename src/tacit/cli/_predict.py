@@ -17,7 +17,10 @@ def predict(
     data: Annotated[str, typer.Argument(help="Features like those it learned from.")],
     out: Annotated[Path, typer.Option(help="Parquet file to write; it must be new.")],
     beliefs: Annotated[
-        str | None, typer.Option(help="What is known of the new labels, for the posterior.")
+        list[str] | None,
+        typer.Option(
+            help="What is known of the new labels, for the posterior; several files are fused."
+        ),
     ] = None,
     id_column: Annotated[
         str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
@@ -37,6 +40,18 @@ def predict(
     ] = None,
     question: Annotated[
         str | None, typer.Option(help="Of an export, the question whose answers are read.")
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="How several files of beliefs become one: product or linear."),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="The weight of each file of beliefs: 1,0.5 [default: 1 each]."),
+    ] = None,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(help="Share of each file's belief that is spread over all classes."),
     ] = None,
     tempering: Annotated[float | None, typer.Option(help="β; by default the model's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1.")] = "auto",
@@ -66,12 +81,15 @@ def predict(
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,
+        "pool": pool,
+        "weights": weights,
+        "abstaining": abstaining,
     }
     with told():
         reading = Recipe.of({"data": data, "beliefs": beliefs or "-", **given}).reading()
         del reading["classes"]  # those of the model
         done = predicted(
-            model, data, out, beliefs=beliefs, tempering=tempering, device=device, **reading
+            model, data, out, beliefs=beliefs or None, tempering=tempering, device=device, **reading
         )
     if as_json:
         typer.echo(written(done.as_dict()))

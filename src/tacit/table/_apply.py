@@ -13,17 +13,19 @@ from tacit.beliefs import Categorical
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
 from tacit.table._asked import check_way
-from tacit.table._beliefs import SPECIAL, read_beliefs
+from tacit.table._beliefs import SPECIAL
 from tacit.table._errors import listed, shown
 from tacit.table._features import read_features
 from tacit.table._jobs import Applied
 from tacit.table._paths import format_of, located
+from tacit.table._read_any import files_of, read_any
 from tacit.table._reliabilities import read_reliabilities
 from tacit.table._resolve import MODEL
 from tacit.table._resolved import write_resolved
 from tacit.table._write import check_new
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tacit.table._asked import How
@@ -39,7 +41,7 @@ def run(
     data: str,
     out: Path,
     *,
-    beliefs: str | None,
+    beliefs: str | Sequence[str] | None,
     id_column: str | None,
     tempering: float | None,
     device: str,
@@ -55,7 +57,7 @@ def run(
     classes = tuple(map(str, model.classes_))
     known = None
     if beliefs is not None:
-        known = read_beliefs(
+        known = read_any(
             beliefs,
             ids=features.ids,
             n_rows=len(features),
@@ -114,12 +116,13 @@ def _way(folder: Path, asked: How | None) -> How | Reliabilities:
     return learned or "majority"
 
 
-def _check(data: str, out: Path, beliefs: str | None, about: dict[str, Any]) -> None:
+def _check(
+    data: str, out: Path, beliefs: str | Sequence[str] | None, about: dict[str, Any]
+) -> None:
     """Refuse before long work what would be refused after it."""
     check_new(out)
-    for path in (data, beliefs):
-        if path is not None:
-            format_of(located(path))
+    for path in (data, *files_of(beliefs or ())):
+        format_of(located(path))
     if beliefs is None:
         for name, value in about.items():
             _check_left_out(name, value)

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
 
-__all__ = ["Asked", "How", "asked", "check_way"]
+__all__ = ["Asked", "How", "Pool", "asked", "check_way"]
 
 How: TypeAlias = Literal["dawid_skene", "majority"]
 """The ways in which votes become a belief."""
+
+Pool: TypeAlias = Literal["product", "linear"]
+"""The ways in which the beliefs of several files become one, see `tacit.sources.fuse`."""
 
 _HOW: Final = get_args(How)
 

@@ -49,6 +49,7 @@ class Beliefs:
             reliability of their sources.
         told: Of votes, alone or among several files, the rows that anything is told of,
             `(rows,)`; the others are resolved, but not learned from, see `tacit.sources.majority`.
+        parts: What each file says that was fused, in the order of `sources`.
     """
 
     belief: Belief
@@ -61,6 +62,7 @@ class Beliefs:
     sources: tuple[str, ...] = ()
     voted: Voted | None = None
     told: Tensor | None = None
+    parts: tuple[Beliefs, ...] = ()
 
     def __len__(self) -> int:
         return len(self.belief)
@@ -92,14 +94,17 @@ class Beliefs:
         self, *, votes: object = None, cooccurrence: object = None, question: object = None
     ) -> Beliefs:
         """The same with a note on what a caller said of files of another kind."""
+        kinds = [part.kind for part in self.parts] or [self.kind]
         is_export = ".json" in self.source.lower()
         idle = {
-            "votes": votes is not None and self.kind != "votes",
-            "cooccurrence": cooccurrence is not None and self.kind != "observed",
+            "votes": votes is not None and "votes" not in kinds,
+            "cooccurrence": cooccurrence is not None and "observed" not in kinds,
             "question": question is not None and not is_export,
         }
+        what = " and ".join(dict.fromkeys(kinds))
+        holder = "files hold" if self.parts else "file holds"
         notes = [
-            f"`{name}` was given and does nothing, as the file holds {self.kind}."
+            f"`{name}` was given and does nothing, as the {holder} {what}."
             for name, does_nothing in idle.items()
             if does_nothing
         ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.table._asked import How
     from tacit.table._beliefs import Beliefs
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
 
 __all__ = ["read_fused"]
 
@@ -30,9 +31,10 @@ def read_fused(
     how: Literal["product", "linear"] = "product",
     weights: Mapping[str, float] | None = None,
     abstaining: float | Mapping[str, float] = 0.0,
-    votes: How | None = None,
+    votes: How | Reliabilities | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
 ) -> Beliefs:
     r"""Read beliefs from several files, and fuse them, see `tacit.sources.fuse`.
 
@@ -54,12 +56,14 @@ def read_fused(
         how: "product" or "linear".
         weights: The weight of each source, by name; 1 unless given.
         abstaining: Share of a source's belief that is spread over all classes, one or by name.
-        votes: How votes become a belief.
+        votes: As for `read_beliefs`, like `taxonomy`, `cooccurrence` and `question`.
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
+        question: The question of an export whose answers are read.
 
     Returns:
-        The belief, a `Fused`, of kind "fused"; `sources` are the names of what was fused.
+        The belief, a `Fused`, of kind "fused"; `sources` are the names of what was fused, `parts`
+        what each of them says.
 
     Raises:
         InvalidInputError: If a file cannot be used, compares rows, or has no class in common with
@@ -80,5 +84,5 @@ def read_fused(
     from tacit.table._asked import asked
     from tacit.table._read_fused import read
 
-    said = asked(classes, id_column, votes, taxonomy, cooccurrence, None)
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
     return read(paths, ids, n_rows, said, how=how, weights=weights, abstaining=abstaining)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tacit.fitting import Progress
     from tacit.sources import Taxonomy
-    from tacit.table._asked import How
+    from tacit.table._asked import How, Pool
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
     from tacit.table._sources import ToldGroup, ToldSource
@@ -193,7 +193,7 @@ def predict(
     data: str,
     out: str | os.PathLike[str],
     *,
-    beliefs: str | None = None,
+    beliefs: str | Sequence[str] | None = None,
     id_column: str | None = None,
     tempering: float | None = None,
     device: str = "auto",
@@ -201,6 +201,9 @@ def predict(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    pool: Pool | None = None,
+    weights: Sequence[float] | None = None,
+    abstaining: float | None = None,
 ) -> Applied:
     """Predict the labels of new data in a file; where there are beliefs about them, resolve them.
 
@@ -213,7 +216,7 @@ def predict(
         model: The folder of a run, or of a model.
         data: File or folder of features, see `read_features`.
         out: The Parquet file to write; it must be new.
-        beliefs: File of beliefs, see `read_beliefs`.
+        beliefs: File of beliefs, see `read_beliefs`; several are fused, see `read_fused`.
         id_column: The column of ids, in both.
         tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
@@ -221,6 +224,9 @@ def predict(
         taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        pool: Of several files, how they are fused, "product" (the default) or "linear".
+        weights: The weight of each file, in their order; 1 unless given.
+        abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
 
     Raises:
         InvalidInputError: If a file cannot be used, or does not fit the model.
@@ -240,11 +246,14 @@ def predict(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        pool=pool,
+        weights=weights,
+        abstaining=abstaining,
     )
 
 
 def check(
-    beliefs: str,
+    beliefs: str | Sequence[str],
     *,
     data: str | None = None,
     id_column: str | None = None,
@@ -254,11 +263,14 @@ def check(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    pool: Pool | None = None,
+    weights: Sequence[float] | None = None,
+    abstaining: float | None = None,
 ) -> Check:
     r"""Say what a file of beliefs is worth, before anything is learned from it.
 
     Args:
-        beliefs: The file, see `read_beliefs`.
+        beliefs: The file, see `read_beliefs`; several are fused, see `read_fused`.
         data: The features, to see whether the ids join; otherwise the file's own rows count.
         id_column: The column of ids, in both.
         columns: The columns of the features that are read.
@@ -267,6 +279,9 @@ def check(
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        pool: Of several files, how they are fused, "product" (the default) or "linear".
+        weights: The weight of each file, in their order; 1 unless given.
+        abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
 
     Raises:
         InvalidInputError: If a file cannot be used.
@@ -294,4 +309,7 @@ def check(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        pool=pool,
+        weights=weights,
+        abstaining=abstaining,
     )
