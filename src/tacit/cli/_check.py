@@ -50,6 +50,16 @@ def check(
     question: Annotated[
         str | None, typer.Option(help="Of an export, the question whose answers are read.")
     ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true."
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(help="File of a few true labels, to count the transition from."),
+    ] = None,
     pool: Annotated[
         str | None,
         typer.Option(help="How several files of beliefs become one: product or linear."),
@@ -82,6 +92,8 @@ def check(
 
         tacit check labels.csv --taxonomy tree.yaml
 
+        tacit check labels.csv --trusted few.csv
+
         tacit check people.csv model.csv --weights 1,0.5
 
         tacit check --config run.toml
@@ -96,6 +108,8 @@ def check(
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,
+        "transition": transition,
+        "trusted": trusted,
         "pool": pool,
         "weights": weights,
         "abstaining": abstaining,

@@ -41,6 +41,16 @@ def predict(
     question: Annotated[
         str | None, typer.Option(help="Of an export, the question whose answers are read.")
     ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true."
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(help="File of a few true labels, to count the transition from."),
+    ] = None,
     pool: Annotated[
         str | None,
         typer.Option(help="How several files of beliefs become one: product or linear."),
@@ -81,6 +91,8 @@ def predict(
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,
+        "transition": transition,
+        "trusted": trusted,
         "pool": pool,
         "weights": weights,
         "abstaining": abstaining,

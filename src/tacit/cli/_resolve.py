@@ -97,6 +97,20 @@ def resolve(
             help="Of an export, the question whose answers are read.", rich_help_panel=_FILES
         ),
     ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a few true labels, to count the transition from.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
     pool: Annotated[
         str | None,
         typer.Option(

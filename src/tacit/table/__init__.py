@@ -9,6 +9,7 @@ from tacit.table._recipe import Recipe
 from tacit.table._reliabilities import Reliabilities, read_reliabilities
 from tacit.table._resolved import write_resolved
 from tacit.table._taxonomies import read_taxonomy
+from tacit.table._transition import Transition, read_transition
 from tacit.table._truth import Truth, read_truth
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Recipe",
     "Reliabilities",
     "Summary",
+    "Transition",
     "Truth",
     "check",
     "predict",
@@ -29,6 +31,7 @@ __all__ = [
     "read_fused",
     "read_reliabilities",
     "read_taxonomy",
+    "read_transition",
     "read_truth",
     "resolve",
     "write_resolved",

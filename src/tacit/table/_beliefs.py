@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
+    from tacit.table._transition import Transition
 
 __all__ = ["SPECIAL", "Beliefs", "finished", "read_beliefs"]
 
-SPECIAL: Final = ("votes", "cooccurrence", "question")
+SPECIAL: Final = ("votes", "cooccurrence", "question", "transition", "trusted")
 """What is said of files of one kind only."""
 
 
@@ -32,8 +33,8 @@ class Beliefs:
 
     Attributes:
         belief: A `Categorical` of probabilities and observed classes, `Candidates` of candidates,
-            excluded labels and labels, `Pairs` of pairs, `Voted` or `Categorical` of votes, `Fused`
-            of several files; it covers all rows.
+            excluded labels and labels (`Voted` of labels with errors), `Pairs` of pairs, `Voted` or
+            `Categorical` of votes, `Fused` of several files; it covers all rows.
         classes: The names of the classes, in the belief's order.
         kind: How the file was read: "probabilities", "candidates", "excluded", "labels",
             "observed", "pairs" or "votes"; "fused" for several files.
@@ -91,7 +92,13 @@ class Beliefs:
         return self.told.float()
 
     def asked_for(
-        self, *, votes: object = None, cooccurrence: object = None, question: object = None
+        self,
+        *,
+        votes: object = None,
+        cooccurrence: object = None,
+        question: object = None,
+        transition: object = None,
+        trusted: object = None,
     ) -> Beliefs:
         """The same with a note on what a caller said of files of another kind."""
         kinds = [part.kind for part in self.parts] or [self.kind]
@@ -100,6 +107,8 @@ class Beliefs:
             "votes": votes is not None and "votes" not in kinds,
             "cooccurrence": cooccurrence is not None and "observed" not in kinds,
             "question": question is not None and not is_export,
+            "transition": transition is not None and "labels" not in kinds,
+            "trusted": trusted is not None and "labels" not in kinds,
         }
         what = " and ".join(dict.fromkeys(kinds))
         holder = "files hold" if self.parts else "file holds"
@@ -146,6 +155,8 @@ def read_beliefs(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
 ) -> Beliefs:
     r"""Read beliefs from a file and put them in the order of the features.
 
@@ -209,6 +220,10 @@ one source says; a row is a vote, and an instance may have many |
         taxonomy: The tree that labels are names of, see `read_taxonomy`.
         cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
         question: The question whose answers are read, where an export has several.
+        transition: How labels come from true ones, where they were written down with errors, see
+            `read_transition`; without it they are certain.
+        trusted: A file of a few true labels, as for `read_truth`, from which the transition is
+            counted; such a belief can learn along with a predictor.
 
     Returns:
         The belief and the names of its classes. What is odd, such as rows of which nothing is
@@ -235,5 +250,5 @@ one source says; a row is a vote, and an instance may have many |
     from tacit.table._asked import asked
     from tacit.table._read_beliefs import read
 
-    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question, transition, trusted)
     return read(path, ids, n_rows, said).noted()

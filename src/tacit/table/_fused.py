@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.table._beliefs import Beliefs
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
+    from tacit.table._transition import Transition
 
 __all__ = ["read_fused"]
 
@@ -35,6 +36,8 @@ def read_fused(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
 ) -> Beliefs:
     r"""Read beliefs from several files, and fuse them, see `tacit.sources.fuse`.
 
@@ -56,10 +59,13 @@ def read_fused(
         how: "product" or "linear".
         weights: The weight of each source, by name; 1 unless given.
         abstaining: Share of a source's belief that is spread over all classes, one or by name.
-        votes: As for `read_beliefs`, like `taxonomy`, `cooccurrence` and `question`.
+        votes: As for `read_beliefs`, like all that follow.
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        transition: How labels come from true ones, in all files of labels; those that are certain
+            may stand in a column `candidates`.
+        trusted: A file of a few true labels, from which the transition is counted.
 
     Returns:
         The belief, a `Fused`, of kind "fused"; `sources` are the names of what was fused, `parts`
@@ -84,5 +90,5 @@ def read_fused(
     from tacit.table._asked import asked
     from tacit.table._read_fused import read
 
-    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question, transition, trusted)
     return read(paths, ids, n_rows, said, how=how, weights=weights, abstaining=abstaining)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
     from tacit.table._sources import ToldGroup, ToldSource
+    from tacit.table._transition import Transition
 
 __all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
 
@@ -201,6 +202,8 @@ def predict(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
     pool: Pool | None = None,
     weights: Sequence[float] | None = None,
     abstaining: float | None = None,
@@ -224,6 +227,8 @@ def predict(
         taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        transition: How labels come from true ones, as for `read_beliefs`.
+        trusted: File of a few true labels, from which the transition is counted.
         pool: Of several files, how they are fused, "product" (the default) or "linear".
         weights: The weight of each file, in their order; 1 unless given.
         abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
@@ -246,6 +251,8 @@ def predict(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        transition=transition,
+        trusted=trusted,
         pool=pool,
         weights=weights,
         abstaining=abstaining,
@@ -263,6 +270,8 @@ def check(
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
     pool: Pool | None = None,
     weights: Sequence[float] | None = None,
     abstaining: float | None = None,
@@ -279,6 +288,8 @@ def check(
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        transition: How labels come from true ones, as for `read_beliefs`.
+        trusted: File of a few true labels, from which the transition is counted.
         pool: Of several files, how they are fused, "product" (the default) or "linear".
         weights: The weight of each file, in their order; 1 unless given.
         abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
@@ -309,6 +320,8 @@ def check(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        transition=transition,
+        trusted=trusted,
         pool=pool,
         weights=weights,
         abstaining=abstaining,

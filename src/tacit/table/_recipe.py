@@ -30,7 +30,10 @@ _ELSEWHERE: Final = {
 _NAMES: Final = ("predictor", "objective", "mass", "device")
 """Settings that are names in a recipe, whatever else the estimator takes for them."""
 
-_OPTIONAL: Final = ("id_column", "votes", "taxonomy", "cooccurrence", "question", "pool")
+_OPTIONAL: Final = (
+    *("id_column", "votes", "taxonomy", "cooccurrence", "question", "transition", "trusted"),
+    "pool",
+)
 """Texts that may be left out."""
 
 _CARRIED_OUT: Final = (
@@ -57,6 +60,8 @@ class Recipe:
         taxonomy: File of a tree that labels are names of, see `read_taxonomy`.
         cooccurrence: File of a table for observed classes, see `read_cooccurrence`.
         question: The question of an export whose answers are read.
+        transition: File of how labels come from true ones, see `read_transition`.
+        trusted: File of a few true labels, from which that is counted.
         pool: Of several files, how they are fused: "product" or "linear".
         weights: The weight of each file, in their order.
         abstaining: Share of each file's belief that is spread over all classes.
@@ -74,6 +79,8 @@ class Recipe:
     taxonomy: str | None = None
     cooccurrence: str | None = None
     question: str | None = None
+    transition: str | None = None
+    trusted: str | None = None
     pool: Pool | None = None
     weights: tuple[float, ...] | None = None
     abstaining: float | None = None
@@ -134,6 +141,7 @@ class Recipe:
         """How the files of beliefs are to be read, with what other files say."""
         from tacit.table._cooccurrence import read_cooccurrence
         from tacit.table._taxonomies import read_taxonomy
+        from tacit.table._transition import read_transition
 
         return {
             "classes": self.classes,
@@ -144,6 +152,8 @@ class Recipe:
                 None if self.cooccurrence is None else read_cooccurrence(self.cooccurrence)
             ),
             "question": self.question,
+            "transition": None if self.transition is None else read_transition(self.transition),
+            "trusted": self.trusted,
             "pool": self.pool,
             "weights": self.weights,
             "abstaining": self.abstaining,
