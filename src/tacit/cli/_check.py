@@ -40,6 +40,10 @@ def check(
     votes: Annotated[
         str | None, typer.Option(help="How votes become a belief: dawid_skene or majority.")
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
+    ] = None,
     taxonomy: Annotated[
         str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
     ] = None,
@@ -90,6 +94,8 @@ def check(
 
         tacit check crowd.csv --votes majority
 
+        tacit check crowd.csv --accuracies people.csv
+
         tacit check labels.csv --taxonomy tree.yaml
 
         tacit check labels.csv --trusted few.csv
@@ -105,6 +111,7 @@ def check(
         "columns": columns,
         "classes": classes,
         "votes": votes,
+        "accuracies": accuracies,
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,

@@ -31,6 +31,10 @@ def predict(
             help="majority, to count all votes the same [default: as the run has learned it]."
         ),
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
+    ] = None,
     taxonomy: Annotated[
         str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
     ] = None,
@@ -88,6 +92,7 @@ def predict(
     given = {
         "id_column": id_column,
         "votes": votes,
+        "accuracies": accuracies,
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,

@@ -78,6 +78,13 @@ def resolve(
             help="How votes become a belief: dawid_skene or majority.", rich_help_panel=_FILES
         ),
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(
+            help="File of how often each source of votes is right: .csv or .json.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
     taxonomy: Annotated[
         str | None,
         typer.Option(

@@ -1,5 +1,6 @@
 """Collections in files: features and beliefs are read and joined, resolved labels written."""
 
+from tacit.table._accuracies import Accuracies, read_accuracies
 from tacit.table._beliefs import Beliefs, read_beliefs
 from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence
 from tacit.table._features import Features, read_features
@@ -13,6 +14,7 @@ from tacit.table._transition import Transition, read_transition
 from tacit.table._truth import Truth, read_truth
 
 __all__ = [
+    "Accuracies",
     "Applied",
     "Beliefs",
     "Check",
@@ -25,6 +27,7 @@ __all__ = [
     "Truth",
     "check",
     "predict",
+    "read_accuracies",
     "read_beliefs",
     "read_cooccurrence",
     "read_features",

@@ -12,6 +12,7 @@ import torch
 from tacit.beliefs import Categorical
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
+from tacit.table._accuracies import Accuracies
 from tacit.table._asked import check_way
 from tacit.table._beliefs import SPECIAL
 from tacit.table._errors import listed, shown
@@ -45,7 +46,7 @@ def run(
     id_column: str | None,
     tempering: float | None,
     device: str,
-    votes: How | None,
+    votes: How | Accuracies | None,
     **reading: Any,
 ) -> Applied:
     """Predict; see `tacit.table.predict`."""
@@ -98,13 +99,15 @@ def _about_the_untold(known: Beliefs, model: BeliefClassifier) -> Beliefs:
     return replace(known, belief=Categorical(table))
 
 
-def _way(folder: Path, asked: How | None) -> How | Reliabilities:
+def _way(folder: Path, asked: How | Accuracies | None) -> How | Reliabilities | Accuracies:
     """How votes become a belief: as the run has learned it, so that no row depends on the others.
 
     Args:
         folder: Of the model.
         asked: What the caller asks for, if anything.
     """
+    if isinstance(asked, Accuracies):
+        return asked
     learned = None if asked == "majority" else read_reliabilities(folder)
     if learned is None and asked == "dawid_skene":
         raise refuse(
@@ -134,10 +137,11 @@ def _check(
 
 def _check_left_out(name: str, value: object) -> None:
     if value is not None:
+        said = isinstance(value, Accuracies)
         raise refuse(
-            name,
+            "accuracies" if said else name,
             "be left out where there are no beliefs, as it is of these or of the posterior",
-            f"it is {shown(value)}",
+            "they came" if said else f"it is {shown(value)}",
             "pass beliefs, or leave it out",
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.sources import Taxonomy
+    from tacit.table._accuracies import Accuracies
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
     from tacit.table._transition import Transition
@@ -45,7 +46,7 @@ class Asked(NamedTuple):
 
     classes: tuple[str, ...] | None = None
     id_column: str | None = None
-    votes: How | Reliabilities | None = None
+    votes: How | Reliabilities | Accuracies | None = None
     taxonomy: Taxonomy | None = None
     cooccurrence: Cooccurrence | None = None
     question: str | None = None
@@ -56,7 +57,7 @@ class Asked(NamedTuple):
 def asked(
     classes: Sequence[str] | int | None,
     id_column: str | None,
-    votes: How | Reliabilities | None,
+    votes: How | Reliabilities | Accuracies | None,
     taxonomy: Taxonomy | None,
     cooccurrence: Cooccurrence | None,
     question: str | None,
@@ -92,7 +93,9 @@ def asked(
 
 def check_way(votes: object) -> None:
     """Refuse what is no way in which votes become a belief."""
-    if votes is not None and votes not in _HOW:
+    from tacit.table._accuracies import Accuracies
+
+    if votes is not None and not isinstance(votes, Accuracies) and votes not in _HOW:
         near = did_you_mean(str(votes), _HOW)
         raise refuse("votes", f"be one of {', '.join(_HOW)}", f"it is {votes!r}{near}", "pick one")
 

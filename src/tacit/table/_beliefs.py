@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
 
     from tacit.beliefs import Belief
     from tacit.sources import Taxonomy, Voted, Votes
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
     from tacit.table._transition import Transition
 
-__all__ = ["SPECIAL", "Beliefs", "finished", "read_beliefs"]
+__all__ = ["SPECIAL", "Beliefs", "check_voting", "finished", "read_beliefs"]
 
 SPECIAL: Final = ("votes", "cooccurrence", "question", "transition", "trusted")
 """What is said of files of one kind only."""
@@ -101,10 +103,13 @@ class Beliefs:
         trusted: object = None,
     ) -> Beliefs:
         """The same with a note on what a caller said of files of another kind."""
+        from tacit.table._accuracies import Accuracies
+
         kinds = [part.kind for part in self.parts] or [self.kind]
+        by = "accuracies" if isinstance(votes, Accuracies) else "votes"
         is_export = ".json" in self.source.lower()
         idle = {
-            "votes": votes is not None and "votes" not in kinds,
+            by: votes is not None and "votes" not in kinds,
             "cooccurrence": cooccurrence is not None and "observed" not in kinds,
             "question": question is not None and not is_export,
             "transition": transition is not None and "labels" not in kinds,
@@ -130,6 +135,20 @@ class Beliefs:
         return replace(self, notes=(*self.notes, note))
 
 
+def check_voting(votes: object, files: Iterable[Beliefs]) -> None:
+    """Refuse accuracies of sources that vote in none of the files, if there are votes.
+
+    Args:
+        votes: How votes become a belief, as a caller says.
+        files: What was read.
+    """
+    from tacit.table._accuracies import Accuracies
+
+    voting = [each.sources for each in files if each.votes is not None]
+    if isinstance(votes, Accuracies) and voting:
+        votes.check_voting(chain(*voting))
+
+
 def finished(
     kind: str,
     belief: Belief,
@@ -151,7 +170,7 @@ def read_beliefs(
     n_rows: int,
     classes: Sequence[str] | int | None = None,
     id_column: str | None = None,
-    votes: How | Reliabilities | None = None,
+    votes: How | Reliabilities | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
@@ -215,8 +234,9 @@ one source says; a row is a vote, and an instance may have many |
         id_column: The column of ids; unless given, the column "id" (the key "ids" of an
             `.npz` file), if there is one. Of a record of an export, also what it was made of may
             have it.
-        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or what
-            a run has learned of the sources, see `read_reliabilities`.
+        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or how
+            often their sources are right, see `read_accuracies`; or what a run has learned of
+            them, see `read_reliabilities`.
         taxonomy: The tree that labels are names of, see `read_taxonomy`.
         cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
         question: The question whose answers are read, where an export has several.
@@ -251,4 +271,6 @@ one source says; a row is a vote, and an instance may have many |
     from tacit.table._read_beliefs import read
 
     said = asked(classes, id_column, votes, taxonomy, cooccurrence, question, transition, trusted)
-    return read(path, ids, n_rows, said).noted()
+    found = read(path, ids, n_rows, said)
+    check_voting(votes, [found])
+    return found.noted()

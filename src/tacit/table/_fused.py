@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.sources import Taxonomy
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How
     from tacit.table._beliefs import Beliefs
     from tacit.table._cooccurrence import Cooccurrence
@@ -32,7 +33,7 @@ def read_fused(
     how: Literal["product", "linear"] = "product",
     weights: Mapping[str, float] | None = None,
     abstaining: float | Mapping[str, float] = 0.0,
-    votes: How | Reliabilities | None = None,
+    votes: How | Reliabilities | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from tacit.fitting import Progress
     from tacit.sources import Taxonomy
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How, Pool
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
@@ -198,7 +199,7 @@ def predict(
     id_column: str | None = None,
     tempering: float | None = None,
     device: str = "auto",
-    votes: How | None = None,
+    votes: How | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
@@ -223,7 +224,8 @@ def predict(
         id_column: The column of ids, in both.
         tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
-        votes: "majority", to let all votes count the same whatever was learned.
+        votes: "majority", to let all votes count the same whatever was learned, or how often their
+            sources are right, see `read_accuracies`.
         taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
@@ -266,7 +268,7 @@ def check(
     id_column: str | None = None,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | int | None = None,
-    votes: How | None = None,
+    votes: How | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,

@@ -15,7 +15,7 @@ import torch
 from tacit.beliefs import Candidates, Categorical, Independent
 from tacit.errors import InvalidInputError, refuse
 from tacit.sources import fuse
-from tacit.table._beliefs import finished
+from tacit.table._beliefs import check_voting, finished
 from tacit.table._errors import listed, refused
 from tacit.table._paths import as_path
 from tacit.table._read_beliefs import read as read_one
@@ -43,6 +43,7 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
         again = partial(_read, ids=ids, n_rows=n_rows, asked=asked._replace(classes=classes))
         wide[name], missing = _widened(beliefs, classes, again)
         notes += [f"{name}: {note}" for note in (*wide[name].notes, *missing)]
+    check_voting(asked.votes, wide.values())
     told = {name: _told(beliefs) for name, beliefs in wide.items()}
     anything = torch.stack([*told.values()]).any(0)
     belief = fuse(_silenced(wide, told, anything), **pooling)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +12,7 @@ import yaml
 from tacit.errors import InvalidInputError
 from tacit.sources import Taxonomy
 from tacit.table._errors import did_you_mean, reading, refused, shown
+from tacit.table._json import unique_names
 from tacit.table._paths import format_of, located
 from tacit.table._tables import checked_column, ids_of, open_table
 
@@ -34,7 +34,7 @@ def read(path: str | os.PathLike[str]) -> Taxonomy:
     if name.endswith((".yaml", ".yml")):
         return _of_tree(place, _yaml(place), "YAML")
     if name.endswith(".json"):
-        return _of_tree(place, _json(place), "JSON")
+        return _of_tree(place, unique_names(place), "JSON")
     kind = format_of(place)
     if kind not in ("parquet", "csv"):
         raise refused(place, "is no taxonomy", "write it as YAML, JSON or CSV")
@@ -68,18 +68,6 @@ def _yaml(path: Path) -> Any:
         if alias is not None:
             raise ValueError(f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor[:40]}")
         return yaml.load(text, Loader=_Names)  # a SafeLoader
-
-
-def _json(path: Path) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        for number, name in enumerate(names):
-            if name in names[:number]:
-                raise ValueError(f"{name[:40]!r} comes twice at one place")
-        return dict(pairs)
-
-    with reading(path, "JSON"):
-        return json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=once)
 
 
 def _of_tree(path: Path, tree: Any, kind: str) -> Taxonomy:

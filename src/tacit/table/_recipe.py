@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.estimator import BeliefClassifier
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How, Pool
 
 __all__ = ["FREE", "Recipe", "names_of"]
@@ -31,7 +32,16 @@ _NAMES: Final = ("predictor", "objective", "mass", "device")
 """Settings that are names in a recipe, whatever else the estimator takes for them."""
 
 _OPTIONAL: Final = (
-    *("id_column", "votes", "taxonomy", "cooccurrence", "question", "transition", "trusted"),
+    *(
+        "id_column",
+        "votes",
+        "accuracies",
+        "taxonomy",
+        "cooccurrence",
+        "question",
+        "transition",
+        "trusted",
+    ),
     "pool",
 )
 """Texts that may be left out."""
@@ -57,6 +67,7 @@ class Recipe:
         columns: The columns that are features; all but the ids unless given.
         classes: Names of the classes, in order, or how many there are.
         votes: How votes become a belief, as for `read_beliefs`.
+        accuracies: File of how often the sources of votes are right, see `read_accuracies`.
         taxonomy: File of a tree that labels are names of, see `read_taxonomy`.
         cooccurrence: File of a table for observed classes, see `read_cooccurrence`.
         question: The question of an export whose answers are read.
@@ -76,6 +87,7 @@ class Recipe:
     columns: tuple[str, ...] | None = None
     classes: tuple[str, ...] | int | None = None
     votes: How | None = None
+    accuracies: str | None = None
     taxonomy: str | None = None
     cooccurrence: str | None = None
     question: str | None = None
@@ -146,7 +158,7 @@ class Recipe:
         return {
             "classes": self.classes,
             "id_column": self.id_column,
-            "votes": self.votes,
+            "votes": self.votes if self.accuracies is None else self._accuracies(),
             "taxonomy": None if self.taxonomy is None else read_taxonomy(self.taxonomy),
             "cooccurrence": (
                 None if self.cooccurrence is None else read_cooccurrence(self.cooccurrence)
@@ -158,6 +170,20 @@ class Recipe:
             "weights": self.weights,
             "abstaining": self.abstaining,
         }
+
+    def _accuracies(self) -> Accuracies:
+        """How often sources are right; refuses another way beside it."""
+        from tacit.table._accuracies import read_accuracies
+
+        if self.votes is not None:
+            raise refuse(
+                "votes",
+                "be left out where the accuracies of their sources are given",
+                f"it is {self.votes!r}",
+                "give one of the two",
+            )
+        assert self.accuracies is not None
+        return read_accuracies(self.accuracies)
 
     def resolved(self) -> dict[str, Any]:
         """All settings, defaults included, in one flat table."""
