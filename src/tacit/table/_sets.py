@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +20,11 @@ from tacit.table._memory import check_room, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from tacit.sources import Taxonomy
     from tacit.table._asked import Asked
     from tacit.table._beliefs import Beliefs
     from tacit.table._join import Join
@@ -90,7 +92,18 @@ def sets_of_names(column: Column, asked: Asked, join: Join, notes: Sequence[str]
             f"Classes that are never excluded remain unknown; known are {listed(known, 10)}.",
         )
     kind = "labels" if column.name == "label" else column.name
-    return _finished(kind, parts, known, join, column.path, notes)
+    found = _finished(kind, parts, known, join, column.path, notes)
+    return found if taxonomy is None else _weighted(found, taxonomy)
+
+
+def _weighted(beliefs: Beliefs, taxonomy: Taxonomy) -> Beliefs:
+    """The same with the weights of a taxonomy, if it has any."""
+    if taxonomy.weights is None:
+        return beliefs
+    check_room(Path(beliefs.source), 8 * len(beliefs) * len(beliefs.classes))
+    assert isinstance(beliefs.belief, Candidates)
+    belief = taxonomy.weighted(beliefs.belief, classes=beliefs.classes)
+    return replace(beliefs, belief=belief)
 
 
 def sets_of_mask(
