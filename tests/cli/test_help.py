@@ -10,7 +10,7 @@ import pytest
 from tests.cli.cases import command, environment, tacit
 from tests.test_imports import loaded_by
 
-COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce")
+COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce", "learn-belief")
 
 
 def plain(text):

@@ -5,7 +5,16 @@ from tacit.table._beliefs import Beliefs, read_beliefs
 from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence
 from tacit.table._features import Features, read_features
 from tacit.table._fused import read_fused
-from tacit.table._jobs import Applied, Check, Summary, check, predict, resolve
+from tacit.table._jobs import (
+    Applied,
+    Check,
+    Learned,
+    Summary,
+    check,
+    learn_belief,
+    predict,
+    resolve,
+)
 from tacit.table._recipe import Recipe
 from tacit.table._reliabilities import Reliabilities, read_reliabilities
 from tacit.table._resolved import write_resolved
@@ -20,12 +29,14 @@ __all__ = [
     "Check",
     "Cooccurrence",
     "Features",
+    "Learned",
     "Recipe",
     "Reliabilities",
     "Summary",
     "Transition",
     "Truth",
     "check",
+    "learn_belief",
     "predict",
     "read_accuracies",
     "read_beliefs",

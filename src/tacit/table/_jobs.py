@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from tacit.table._sources import ToldGroup, ToldSource
     from tacit.table._transition import Transition
 
-__all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
+__all__ = [
+    "Applied",
+    "Check",
+    "Learned",
+    "Summary",
+    "check",
+    "learn_belief",
+    "predict",
+    "resolve",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +118,29 @@ class Applied:
 
     out: str
     n_instances: int
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What belief was learned from auxiliary inputs.
+
+    Attributes:
+        out: The file that was written.
+        n_instances: Number of instances that it is about.
+        n_labels: From how many labels it was learned.
+        classes: Names of the classes.
+        notes: What is odd without being wrong.
+    """
+
+    out: str
+    n_instances: int
+    n_labels: int
+    classes: tuple[str, ...]
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -258,6 +290,71 @@ def predict(
         pool=pool,
         weights=weights,
         abstaining=abstaining,
+    )
+
+
+def learn_belief(
+    auxiliary: str,
+    labels: str,
+    out: str | os.PathLike[str],
+    *,
+    new: str | None = None,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    classes: Sequence[str] | int | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> Learned:
+    r"""Learn a belief from auxiliary inputs in a file, where labels are known.
+
+    Writes a column of probabilities for each class, with the ids of the inputs, for
+    `read_beliefs`. Inputs that have labels are predicted out of fold, by networks that did not see
+    them (`tacit.sources.learned_out_of_fold`), all others by one that saw all labels
+    (`tacit.sources.learned_belief`).
+
+    Args:
+        auxiliary: File of inputs, see `read_features`: maps, coarse classes, metadata; not the
+            features that a predictor is to see.
+        labels: File of labels of some or all of them, as for `read_truth`.
+        out: The Parquet file to write; it must be new.
+        new: File of other inputs, which the belief is then about; with the same columns.
+        id_column: The column of ids, in all.
+        columns: The columns that are inputs; all but the ids unless given.
+        classes: Names of the classes, in order, or how many there are; unless given all that have
+            a label.
+        folds: Parts of the labelled inputs that are left out in turn.
+        seed: Seed of everything that is random.
+
+    Raises:
+        InvalidInputError: If a file cannot be used, or there are too few labels.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from tacit.table import read_beliefs
+        >>> with TemporaryDirectory() as folder:
+        ...     inputs, few, out = (Path(folder, n) for n in ("a.csv", "l.csv", "b.parquet"))
+        ...     _ = inputs.write_text("id,x\n" + "".join(f"{n},{n % 2}\n" for n in range(80)))
+        ...     said = "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40))
+        ...     _ = few.write_text("id,label\n" + said)
+        ...     learned = learn_belief(str(inputs), str(few), out)
+        ...     beliefs = read_beliefs(out, ids=range(80), n_rows=80)
+        >>> learned.n_labels, beliefs.classes
+        (40, ('a', 'b'))
+        >>> beliefs.belief.marginals().argmax(1)[-4:].tolist()
+        [0, 1, 0, 1]
+    """
+    from tacit.table._learn import run
+
+    return run(
+        auxiliary,
+        labels,
+        Path(out),
+        new=new,
+        id_column=id_column,
+        columns=columns,
+        classes=classes,
+        folds=folds,
+        seed=seed,
     )
 
 
