@@ -28,6 +28,7 @@ from experiments.digits_page import COLLECTIONS, page
 from tacit import demo
 from tacit.beliefs import Candidates
 from tacit.errors import CollapseWarning
+from tacit.sources import balance_of, with_balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from experiments._experiment import Means
     from experiments._store import Cell, Figures
+    from tacit.beliefs import Belief
 
 __all__ = ["EXPERIMENT", "OBJECTIVES"]
 
@@ -50,7 +52,10 @@ OBJECTIVES: Final[dict[str, dict[str, Any]]] = {
     "EM, tracked mass": {"objective": "em", **_TRACKED},
     "EM, tracked mass, warmed up": {"objective": "em", **_WARMED},
     "RQ, tracked mass, warmed up": _WARMED,
+    "RQ, balance by beliefs": {},
 }
+BALANCED: Final = ("RQ, balance by beliefs",)
+"""Where the belief knows how often each class occurs, as far as all beliefs tell."""
 KEPT: Final = 0.15
 """Of each class that is thinned."""
 DRAWN: Final = 4
@@ -85,12 +90,15 @@ def figures(cell: Cell) -> Figures:
     seed = int(cell["seed"])
     digits = collection(str(cell["collection"]), seed)
     listed = demo.draw(digits.truth, task, seed)
+    belief: Belief = belief_of(task, listed)
+    if cell["objective"] in BALANCED:
+        belief = with_balance(belief, balance_of(belief))
     model = tacit.BeliefClassifier(
         random_state=seed, device="cpu", **OBJECTIVES[str(cell["objective"])]
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # counted below
-        model.fit(digits.images, belief_of(task, listed))
+        model.fit(digits.images, belief)
     found = _counted(model, digits)
     if (cell["collection"], cell["objective"], seed) == ("all", "RQ", 0):
         found["digits"] = [digit(digits, listed, model.posterior_, row) for row in range(DRAWN)]

@@ -70,7 +70,7 @@ def test_run_is_repeated_from_its_own_description(files):
         ("random_state = 3", "the seed is called `seed`"),
         ("members = 3", "the number of networks is called `n_members`"),
         ("execution = 3", "name its settings themselves"),
-        ("posterior = 3", "it holds `posterior`; known are beliefs, classes"),
+        ("posterior = 3", "it holds `posterior`; known are abstaining"),
         ("epochs = 'many'", "`epochs` must be a whole number"),
         ("epochs = 0", "`epochs` must be at least 1"),
         ("epochs = 2020-01-01", "`epochs` must be a whole number"),

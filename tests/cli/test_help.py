@@ -10,7 +10,7 @@ import pytest
 from tests.cli.cases import command, environment, tacit
 from tests.test_imports import loaded_by
 
-COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce")
+COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce", "learn-belief")
 
 
 def plain(text):
@@ -62,7 +62,7 @@ def test_help_of_each_command_teaches_by_example(name):
         ("resolve", "x.npy", "--belief", "b.csv"),
         ("resolve", "x.npy", "--members", "two"),
         ("predict", "run"),
-        ("check", "a.csv", "b.csv"),
+        ("check", "a.csv", "--weight", "1"),
     ],
 )
 def test_command_line_that_is_not_understood_ends_with_status_two(arguments):

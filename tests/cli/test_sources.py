@@ -36,6 +36,14 @@ def test_labels_are_names_of_a_taxonomy(tmp_path):
     assert "is not there" in refused("check", path, "--taxonomy", tmp_path / "gone.yaml")
 
 
+def test_weights_of_a_taxonomy_decide_within_a_name(tmp_path):
+    (tmp_path / "tree.csv").write_text("name,parent,weight\ncat,pets,3\ndog,pets,1\nowl,birds,2\n")
+    path = save(tmp_path / "b.csv", {"label": ["pets", "owl"]})
+    checked = found(path, "--taxonomy", tmp_path / "tree.csv")
+    shares = dict(zip(checked["classes"], checked["balance"], strict=True))
+    assert shares == pytest.approx({"cat": 0.375, "dog": 0.125, "owl": 0.5})
+
+
 def test_observed_classes_go_by_their_table(tmp_path):
     table = save(tmp_path / "t.csv", {"zone": ["wood", "home"], "owl": [3, 1], "cat": [1, 1]})
     path = save(tmp_path / "b.csv", {"observed": ["wood", "home", "wood"]})

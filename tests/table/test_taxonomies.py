@@ -13,6 +13,7 @@ from tacit.table import read_beliefs, read_taxonomy
 from tests.table.cases import save
 
 DEEP = "".join(f'{{"a{level}":' for level in range(200)) + "1" + "}" * 200
+BELOW = {"sports": ["tennis", "golf"], "arts": ["music", "film"], "music": ["opera", "jazz"]}
 TREE = {"sports": ["tennis", "golf"], "arts": {"music": ["opera", "jazz"], "film": None}}
 
 
@@ -153,7 +154,55 @@ def test_label_that_the_taxonomy_does_not_have_is_refused(tmp_path):
     )
 
 
-def test_weights_in_a_file_are_refused_and_not_passed_over(tmp_path):
-    columns = {"name": ["a", "b"], "parent": ["s", "s"], "weight": [1, 2]}
-    with pytest.raises(InvalidInputError, match=r"holds weights, .*Taxonomy\.belief"):
-        read_taxonomy(save(tmp_path / "t.csv", columns))
+WEIGHTS = {"tennis": 3, "golf": 1, "opera": 2, "jazz": 2, "film": 4}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".yaml", ".json"])
+def test_weights_of_classes_are_read(tmp_path, suffix):
+    tree = Taxonomy.from_tree(TREE)
+    path = tmp_path / f"tree{suffix}"
+    if suffix in (".csv", ".parquet"):
+        parent = {
+            name: next((a for a in ("sports", "arts", "music") if name in BELOW[a]), None)
+            for name in tree.names
+        }
+        weight = [WEIGHTS.get(name) for name in tree.names]
+        save(path, {"name": tree.names, "parent": list(parent.values()), "weight": weight})
+    else:
+        body = {"tree": TREE, "weights": WEIGHTS}
+        text(path, json.dumps(body) if suffix == ".json" else yaml.safe_dump(body))
+    found = read_taxonomy(path)
+    assert found.weights == WEIGHTS
+    labels, order = ["sports", "arts", "opera", None], sorted(tree.classes)
+    said = save(tmp_path / "labels.csv", {"id": range(4), "label": labels})
+    beliefs = read_beliefs(said, ids=None, n_rows=4, taxonomy=found, classes=order)
+    expected = tree.belief(labels, weights=WEIGHTS).marginals()
+    places = [tree.classes.index(name) for name in order]
+    assert torch.allclose(beliefs.belief.marginals(), expected[:, places])
+    assert beliefs.n_informed == 3
+
+
+def test_weights_are_those_of_the_taxonomy_unless_others_are_passed():
+    tree = Taxonomy.from_tree(TREE, weights=WEIGHTS)
+    assert torch.allclose(tree.belief(["sports"]).marginals()[0, :2], torch.tensor([0.75, 0.25]))
+    other = tree.belief(["sports"], weights=dict.fromkeys(WEIGHTS, 1.0))
+    assert torch.allclose(other.marginals()[0, :2], torch.tensor([0.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("t.csv", "name,parent,weight\na,s,1\nb,s,\n", "'b' has none"),
+        ("t.csv", "name,parent,weight\ns,,3\na,s,1\nb,s,1\n", "'s' is no class"),
+        ("t.csv", "name,parent,weight\na,s,1\nb,s,-1\n", "'b' has none"),
+        ("t.csv", "name,parent,weight\na,s,1\nb,s,high\n", "high"),
+        ("t.yaml", "tree: [a, b]\nweights: {a: 1, b: much}", "gives b the weight much"),
+        ("t.yaml", "tree: [a, b]\nweights: {a: 1, b: }", "gives b the weight None"),
+        ("t.yaml", "tree: [a, b]\nweights: [1, 2]", "write a number for each class, by name"),
+        ("t.json", '{"tree": ["a", "b"], "weights": {"a": 1, "b": 0}}', "'b' has none"),
+    ],
+)
+def test_bad_weights_are_refused(tmp_path, name, content, sentence):
+    said = refusal(text(tmp_path / name, content))
+    assert str(tmp_path / name) in said
+    assert sentence in said

@@ -21,7 +21,8 @@ _SHOWN = 20
 
 def check(
     beliefs: Annotated[
-        str | None, typer.Argument(help="A file of beliefs.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="A file of beliefs; several are fused.", show_default=False),
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="The features, to see whether the ids join.")
@@ -39,6 +40,10 @@ def check(
     votes: Annotated[
         str | None, typer.Option(help="How votes become a belief: dawid_skene or majority.")
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
+    ] = None,
     taxonomy: Annotated[
         str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
     ] = None,
@@ -48,6 +53,28 @@ def check(
     ] = None,
     question: Annotated[
         str | None, typer.Option(help="Of an export, the question whose answers are read.")
+    ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true."
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(help="File of a few true labels, to count the transition from."),
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="How several files of beliefs become one: product or linear."),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="The weight of each file of beliefs: 1,0.5 [default: 1 each]."),
+    ] = None,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(help="Share of each file's belief that is spread over all classes."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -67,20 +94,32 @@ def check(
 
         tacit check crowd.csv --votes majority
 
+        tacit check crowd.csv --accuracies people.csv
+
         tacit check labels.csv --taxonomy tree.yaml
+
+        tacit check labels.csv --trusted few.csv
+
+        tacit check people.csv model.csv --weights 1,0.5
 
         tacit check --config run.toml
     """
     given = {
-        "beliefs": beliefs,
+        "beliefs": beliefs or None,
         "data": data,
         "id_column": id_column,
         "columns": columns,
         "classes": classes,
         "votes": votes,
+        "accuracies": accuracies,
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,
+        "transition": transition,
+        "trusted": trusted,
+        "pool": pool,
+        "weights": weights,
+        "abstaining": abstaining,
     }
     with told():
         found = _check(merged(from_file(config), given))
@@ -128,7 +167,7 @@ def _render(found: Check) -> None:
 
 
 def _render_sources(found: Check) -> None:
-    typer.echo("votes on, contradicted, and right as far as the votes tell:")
+    typer.echo("speaks of, contradicted, and right as far as the votes tell:")
     for source in found.sources[:_SHOWN]:
         shares = (source[key] for key in ("coverage", "conflict", "accuracy"))
         shown = "".join(f"{'-' if share is None else f'{share:.1%}':>9}" for share in shares)

@@ -17,7 +17,10 @@ def predict(
     data: Annotated[str, typer.Argument(help="Features like those it learned from.")],
     out: Annotated[Path, typer.Option(help="Parquet file to write; it must be new.")],
     beliefs: Annotated[
-        str | None, typer.Option(help="What is known of the new labels, for the posterior.")
+        list[str] | None,
+        typer.Option(
+            help="What is known of the new labels, for the posterior; several files are fused."
+        ),
     ] = None,
     id_column: Annotated[
         str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
@@ -28,6 +31,10 @@ def predict(
             help="majority, to count all votes the same [default: as the run has learned it]."
         ),
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
+    ] = None,
     taxonomy: Annotated[
         str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
     ] = None,
@@ -37,6 +44,28 @@ def predict(
     ] = None,
     question: Annotated[
         str | None, typer.Option(help="Of an export, the question whose answers are read.")
+    ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true."
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(help="File of a few true labels, to count the transition from."),
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="How several files of beliefs become one: product or linear."),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="The weight of each file of beliefs: 1,0.5 [default: 1 each]."),
+    ] = None,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(help="Share of each file's belief that is spread over all classes."),
     ] = None,
     tempering: Annotated[float | None, typer.Option(help="β; by default the model's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1.")] = "auto",
@@ -63,15 +92,21 @@ def predict(
     given = {
         "id_column": id_column,
         "votes": votes,
+        "accuracies": accuracies,
         "taxonomy": taxonomy,
         "cooccurrence": cooccurrence,
         "question": question,
+        "transition": transition,
+        "trusted": trusted,
+        "pool": pool,
+        "weights": weights,
+        "abstaining": abstaining,
     }
     with told():
         reading = Recipe.of({"data": data, "beliefs": beliefs or "-", **given}).reading()
         del reading["classes"]  # those of the model
         done = predicted(
-            model, data, out, beliefs=beliefs, tempering=tempering, device=device, **reading
+            model, data, out, beliefs=beliefs or None, tempering=tempering, device=device, **reading
         )
     if as_json:
         typer.echo(written(done.as_dict()))

@@ -36,10 +36,10 @@ def resolve(
         ),
     ] = None,
     beliefs: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="What is known of the labels: probabilities, candidates, excluded labels, labels, "
-            "votes, observed classes or pairs.",
+            "votes, observed classes or pairs; several files are fused.",
             rich_help_panel=_FILES,
         ),
     ] = None,
@@ -78,6 +78,13 @@ def resolve(
             help="How votes become a belief: dawid_skene or majority.", rich_help_panel=_FILES
         ),
     ] = None,
+    accuracies: Annotated[
+        str | None,
+        typer.Option(
+            help="File of how often each source of votes is right: .csv or .json.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
     taxonomy: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +102,41 @@ def resolve(
         str | None,
         typer.Option(
             help="Of an export, the question whose answers are read.", rich_help_panel=_FILES
+        ),
+    ] = None,
+    transition: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a table: which labels are written, with errors, where which are true.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(
+            help="File of a few true labels, to count the transition from.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            help="How several files of beliefs become one: product or linear.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="The weight of each file of beliefs: 1,0.5 [default: 1 each].",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    abstaining: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of each file's belief that is spread over all classes.",
+            rich_help_panel=_FILES,
         ),
     ] = None,
     objective: Annotated[
@@ -190,6 +232,10 @@ def resolve(
 
         tacit resolve x.npy --beliefs p.npy --out runs/quick --members 1 --epochs 10 --device cuda
 
+    By what people and a model know, the model being too sure:
+
+        tacit resolve x.csv --beliefs people.csv --beliefs model.csv --weights 1,0.5 --out runs/both
+
     From a file of settings, and on after an interruption:
 
         tacit resolve --config run.toml --out runs/long
@@ -205,6 +251,7 @@ def resolve(
         torchrun --nproc-per-node 2 -m tacit resolve x.npy --beliefs p.npy --out runs/two
     """
     given = {name: value for name, value in locals().items() if name not in _NO_SETTINGS}
+    given["beliefs"] = beliefs or None
     from tacit._processes import agreed, joined
 
     for name in ("epochs", "batch_size", "held_out"):

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-__all__ = ["learned_belief", "learned_out_of_fold"]
+__all__ = ["SETTINGS", "learned_belief", "learned_out_of_fold"]
 
-_SETTINGS = Settings(epochs=100, held_out=0.1, patience=10)
+SETTINGS = Settings(epochs=100, held_out=0.1, patience=10)
+"""How a belief is learned unless one says otherwise."""
 
 
 def learned_belief(
@@ -30,7 +31,7 @@ def learned_belief(
     new: Tensor | NDArray[Any],
     *,
     n_classes: int,
-    settings: Settings = _SETTINGS,
+    settings: Settings = SETTINGS,
     smoothing: float = 1e-3,
 ) -> Categorical:
     """The belief that auxiliary inputs give, learned where labels are known.
@@ -78,7 +79,7 @@ def learned_out_of_fold(
     *,
     n_classes: int,
     folds: int = 5,
-    settings: Settings = _SETTINGS,
+    settings: Settings = SETTINGS,
     smoothing: float = 1e-3,
 ) -> Categorical:
     """The same about the labelled collection itself, each part by a network that did not see it.

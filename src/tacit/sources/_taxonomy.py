@@ -27,10 +27,12 @@ class Taxonomy:
 
     Args:
         parent: The name above each name, None for those at the top, in order.
+        weights: How likely the classes are within what is above them, see `belief`.
 
     Attributes:
         names: All names, of any level, in order.
         classes: The leaves, in order.
+        weights: The weight of each class, or None.
 
     Example:
         >>> tree = Taxonomy.from_tree({"sports": ["tennis", "golf"], "arts": {"music": ["opera"]}})
@@ -40,7 +42,9 @@ class Taxonomy:
         [[0, 1], [2], [0, 1, 2]]
     """
 
-    def __init__(self, parent: Mapping[str, str | None]) -> None:
+    def __init__(
+        self, parent: Mapping[str, str | None], *, weights: Mapping[str, float] | None = None
+    ) -> None:
         self._parent = dict(parent)
         _check(self._parent)
         self.names = tuple(self._parent)
@@ -57,28 +61,36 @@ class Taxonomy:
                 f"it has {len(self.classes)}",
                 "with one class there is nothing to resolve",
             )
+        self.weights = None if weights is None else self._checked(weights)
 
     @classmethod
-    def from_tree(cls, tree: Tree) -> Self:
+    def from_tree(cls, tree: Tree, *, weights: Mapping[str, float] | None = None) -> Self:
         """A taxonomy as nested mappings and lists, as YAML and JSON have them.
 
         Args:
             tree: Names that hold names; a name that holds nothing is a leaf.
+            weights: How likely the classes are within what is above them.
         """
         parent: dict[str, str | None] = {}
         for name, above in _named(tree, None):
             if name in parent:
                 raise _twice(name)
             parent[name] = above
-        return cls(parent)
+        return cls(parent, weights=weights)
 
     @classmethod
-    def from_edges(cls, edges: Iterable[tuple[str, str | None]]) -> Self:
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[str, str | None]],
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> Self:
         """A taxonomy as pairs of a name and the one above it.
 
         Args:
             edges: A pair for each name, in any order; None (or an empty text) is above those at the
                 top, and what is only named as being above others is at the top too.
+            weights: How likely the classes are within what is above them.
 
         Example:
             >>> Taxonomy.from_edges([("tennis", "sports"), ("golf", "sports")]).classes
@@ -91,7 +103,7 @@ class Taxonomy:
             parent[name] = above or None
         for above in [each for each in parent.values() if each is not None]:
             parent.setdefault(above, None)
-        return cls(parent)
+        return cls(parent, weights=weights)
 
     def __contains__(self, name: object) -> bool:
         return name in self._parent
@@ -111,7 +123,7 @@ class Taxonomy:
         Args:
             labels: A name for each instance; None where nothing is known.
             weights: How likely the classes are within what is above them, such as their shares in
-                the collection; equal by default.
+                the collection; by default those of the taxonomy, if it has any, else equal.
 
         Returns:
             Candidates, or with weights a Categorical.
@@ -128,10 +140,31 @@ class Taxonomy:
             everything if name is None else self._numbers(name, f"row {row}")
             for row, name in enumerate(labels)
         ]
-        candidates = Candidates(sets, n_classes=len(self.classes))
-        if weights is None:
+        return self.weighted(Candidates(sets, n_classes=len(self.classes)), weights=weights)
+
+    def weighted(
+        self,
+        candidates: Candidates,
+        *,
+        weights: Mapping[str, float] | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Independent:
+        """Candidates as likely as the classes' weights, p_i(l) ∝ w_l where l is a candidate.
+
+        Args:
+            candidates: Which classes each instance may have.
+            weights: w, by name; those of the taxonomy by default.
+            classes: The names of the candidates' classes, in their order; that of the taxonomy by
+                default.
+
+        Returns:
+            The candidates themselves where there are no weights.
+        """
+        known = self.weights if weights is None else self._checked(weights)
+        if known is None:
             return candidates
-        return Categorical(candidates.mask().float() * self._weights(weights))
+        w = torch.tensor([known[name] for name in classes or self.classes])
+        return Categorical(candidates.mask().float() * w)
 
     def _numbers(self, name: str, where: str) -> list[int]:
         if name not in self._leaves:
@@ -144,7 +177,7 @@ class Taxonomy:
             )
         return self._leaves[name]
 
-    def _weights(self, weights: Mapping[str, float]) -> torch.Tensor:
+    def _checked(self, weights: Mapping[str, float]) -> dict[str, float]:
         known = {name: each if isinstance(each, Real) else 0 for name, each in weights.items()}
         wrong = [name for name in self.classes if not 0 < known.get(name, 0) < float("inf")]
         if wrong or len(weights) != len(self.classes):
@@ -155,7 +188,7 @@ class Taxonomy:
                 f"{unknown[0]!r} is no class" if unknown else f"{wrong[0]!r} has none",
                 "pass one for each of `classes`",
             )
-        return torch.tensor([float(weights[name]) for name in self.classes])
+        return {name: float(weights[name]) for name in self.classes}
 
     def _path(self, leaf: str) -> Iterable[str]:
         name: str | None = leaf

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-__all__ = ["noisy_labels", "transition_from_anchors", "transition_from_trusted"]
+__all__ = ["check_transition", "noisy_labels", "transition_from_anchors", "transition_from_trusted"]
 
 
 def noisy_labels(
@@ -50,15 +50,7 @@ def noisy_labels(
                 [0.1111, 0.8889],
                 [0.5000, 0.5000]])
     """
-    table = real_numbers(transition, "transition", "(class, written)")
-    if table.ndim != 2 or table.shape[0] != table.shape[1]:
-        raise refuse(
-            "transition",
-            "be a square table (class, written)",
-            f"its shape is {tuple(table.shape)}",
-            "for other observations than the classes themselves use cooccurrence",
-        )
-    _check_shares(table)
+    table = check_transition(transition)
     written = whole_numbers(labels, "labels", "instance")
     n_classes = len(table)
     fix = f"number the classes from 0, and what is missing {abstains}"
@@ -72,16 +64,33 @@ def noisy_labels(
     return Voted(votes, table.unsqueeze(0), shares, learns=learns)
 
 
-def _check_shares(transition: Tensor) -> None:
-    wrong = ~((transition >= 0).all(1) & ((transition.sum(1) - 1).abs() <= _ROUNDING))
+def check_transition(transition: Tensor | NDArray[Any] | Sequence[Sequence[float]]) -> Tensor:
+    """Refuse what is no transition, T of `noisy_labels`.
+
+    Args:
+        transition: T, `(class, written)`.
+
+    Returns:
+        The same in float64.
+    """
+    table = real_numbers(transition, "transition", "(class, written)")
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise refuse(
+            "transition",
+            "be a square table (class, written)",
+            f"its shape is {tuple(table.shape)}",
+            "for other observations than the classes themselves use cooccurrence",
+        )
+    wrong = ~((table >= 0).all(1) & ((table.sum(1) - 1).abs() <= _ROUNDING))
     if bool(wrong.any()):
         row = int(wrong.nonzero()[0])
         raise refuse(
             "transition",
             "hold rows of shares, which sum to 1",
-            f"row {row} is {transition[row].tolist()[:8]}",
+            f"row {row} is {table[row].tolist()[:8]}",
             "divide each row by its sum, and turn the table if columns are of what is true",
         )
+    return table
 
 
 _ROUNDING = 1e-3

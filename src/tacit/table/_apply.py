@@ -12,18 +12,21 @@ import torch
 from tacit.beliefs import Categorical
 from tacit.errors import ModelError, refuse
 from tacit.estimator import BeliefClassifier
+from tacit.table._accuracies import Accuracies
 from tacit.table._asked import check_way
-from tacit.table._beliefs import SPECIAL, read_beliefs
+from tacit.table._beliefs import SPECIAL
 from tacit.table._errors import listed, shown
 from tacit.table._features import read_features
 from tacit.table._jobs import Applied
 from tacit.table._paths import format_of, located
+from tacit.table._read_any import files_of, read_any
 from tacit.table._reliabilities import read_reliabilities
 from tacit.table._resolve import MODEL
 from tacit.table._resolved import write_resolved
 from tacit.table._write import check_new
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tacit.table._asked import How
@@ -39,11 +42,11 @@ def run(
     data: str,
     out: Path,
     *,
-    beliefs: str | None,
+    beliefs: str | Sequence[str] | None,
     id_column: str | None,
     tempering: float | None,
     device: str,
-    votes: How | None,
+    votes: How | Accuracies | None,
     **reading: Any,
 ) -> Applied:
     """Predict; see `tacit.table.predict`."""
@@ -55,7 +58,7 @@ def run(
     classes = tuple(map(str, model.classes_))
     known = None
     if beliefs is not None:
-        known = read_beliefs(
+        known = read_any(
             beliefs,
             ids=features.ids,
             n_rows=len(features),
@@ -96,13 +99,15 @@ def _about_the_untold(known: Beliefs, model: BeliefClassifier) -> Beliefs:
     return replace(known, belief=Categorical(table))
 
 
-def _way(folder: Path, asked: How | None) -> How | Reliabilities:
+def _way(folder: Path, asked: How | Accuracies | None) -> How | Reliabilities | Accuracies:
     """How votes become a belief: as the run has learned it, so that no row depends on the others.
 
     Args:
         folder: Of the model.
         asked: What the caller asks for, if anything.
     """
+    if isinstance(asked, Accuracies):
+        return asked
     learned = None if asked == "majority" else read_reliabilities(folder)
     if learned is None and asked == "dawid_skene":
         raise refuse(
@@ -114,12 +119,13 @@ def _way(folder: Path, asked: How | None) -> How | Reliabilities:
     return learned or "majority"
 
 
-def _check(data: str, out: Path, beliefs: str | None, about: dict[str, Any]) -> None:
+def _check(
+    data: str, out: Path, beliefs: str | Sequence[str] | None, about: dict[str, Any]
+) -> None:
     """Refuse before long work what would be refused after it."""
     check_new(out)
-    for path in (data, beliefs):
-        if path is not None:
-            format_of(located(path))
+    for path in (data, *files_of(beliefs or ())):
+        format_of(located(path))
     if beliefs is None:
         for name, value in about.items():
             _check_left_out(name, value)
@@ -131,10 +137,11 @@ def _check(data: str, out: Path, beliefs: str | None, about: dict[str, Any]) -> 
 
 def _check_left_out(name: str, value: object) -> None:
     if value is not None:
+        said = isinstance(value, Accuracies)
         raise refuse(
-            name,
+            "accuracies" if said else name,
             "be left out where there are no beliefs, as it is of these or of the posterior",
-            f"it is {shown(value)}",
+            "they came" if said else f"it is {shown(value)}",
             "pass beliefs, or leave it out",
         )
 

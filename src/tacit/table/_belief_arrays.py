@@ -159,7 +159,7 @@ def _names(keys: Keys, kind: str, ids: pa.Array | None, target: Target, asked: A
         from tacit.table._observed import observed_of_names
 
         return observed_of_names(own, asked, join)
-    return sets_of_names(own, asked.classes, join, taxonomy=asked.taxonomy)
+    return sets_of_names(own, asked, join)
 
 
 def _pairs(keys: Keys, target: Target, classes: Names) -> Beliefs:

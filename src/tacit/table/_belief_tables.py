@@ -111,7 +111,7 @@ def _sets(sheet: Sheet, kind: str, names: Sequence[str], join: Join, asked: Aske
         from tacit.table._observed import observed_of_names
 
         return observed_of_names(column, asked, join, notes)
-    return sets_of_names(column, asked.classes, join, notes, asked.taxonomy)
+    return sets_of_names(column, asked, join, notes)
 
 
 def _pairs(sheet: Sheet, target: Target, classes: Names) -> Beliefs:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 
     from tacit.beliefs import Belief
     from tacit.sources import Taxonomy, Voted, Votes
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._reliabilities import Reliabilities
+    from tacit.table._transition import Transition
 
-__all__ = ["SPECIAL", "Beliefs", "finished", "read_beliefs"]
+__all__ = ["SPECIAL", "Beliefs", "check_voting", "finished", "read_beliefs"]
 
-SPECIAL: Final = ("votes", "cooccurrence", "question")
+SPECIAL: Final = ("votes", "cooccurrence", "question", "transition", "trusted")
 """What is said of files of one kind only."""
 
 
@@ -32,8 +35,8 @@ class Beliefs:
 
     Attributes:
         belief: A `Categorical` of probabilities and observed classes, `Candidates` of candidates,
-            excluded labels and labels, `Pairs` of pairs, `Voted` or `Categorical` of votes, `Fused`
-            of several files; it covers all rows.
+            excluded labels and labels (`Voted` of labels with errors), `Pairs` of pairs, `Voted` or
+            `Categorical` of votes, `Fused` of several files; it covers all rows.
         classes: The names of the classes, in the belief's order.
         kind: How the file was read: "probabilities", "candidates", "excluded", "labels",
             "observed", "pairs" or "votes"; "fused" for several files.
@@ -49,6 +52,7 @@ class Beliefs:
             reliability of their sources.
         told: Of votes, alone or among several files, the rows that anything is told of,
             `(rows,)`; the others are resolved, but not learned from, see `tacit.sources.majority`.
+        parts: What each file says that was fused, in the order of `sources`.
     """
 
     belief: Belief
@@ -61,6 +65,7 @@ class Beliefs:
     sources: tuple[str, ...] = ()
     voted: Voted | None = None
     told: Tensor | None = None
+    parts: tuple[Beliefs, ...] = ()
 
     def __len__(self) -> int:
         return len(self.belief)
@@ -89,17 +94,31 @@ class Beliefs:
         return self.told.float()
 
     def asked_for(
-        self, *, votes: object = None, cooccurrence: object = None, question: object = None
+        self,
+        *,
+        votes: object = None,
+        cooccurrence: object = None,
+        question: object = None,
+        transition: object = None,
+        trusted: object = None,
     ) -> Beliefs:
         """The same with a note on what a caller said of files of another kind."""
+        from tacit.table._accuracies import Accuracies
+
+        kinds = [part.kind for part in self.parts] or [self.kind]
+        by = "accuracies" if isinstance(votes, Accuracies) else "votes"
         is_export = ".json" in self.source.lower()
         idle = {
-            "votes": votes is not None and self.kind != "votes",
-            "cooccurrence": cooccurrence is not None and self.kind != "observed",
+            by: votes is not None and "votes" not in kinds,
+            "cooccurrence": cooccurrence is not None and "observed" not in kinds,
             "question": question is not None and not is_export,
+            "transition": transition is not None and "labels" not in kinds,
+            "trusted": trusted is not None and "labels" not in kinds,
         }
+        what = " and ".join(dict.fromkeys(kinds))
+        holder = "files hold" if self.parts else "file holds"
         notes = [
-            f"`{name}` was given and does nothing, as the file holds {self.kind}."
+            f"`{name}` was given and does nothing, as the {holder} {what}."
             for name, does_nothing in idle.items()
             if does_nothing
         ]
@@ -114,6 +133,20 @@ class Beliefs:
             "and are not learned from."
         )
         return replace(self, notes=(*self.notes, note))
+
+
+def check_voting(votes: object, files: Iterable[Beliefs]) -> None:
+    """Refuse accuracies of sources that vote in none of the files, if there are votes.
+
+    Args:
+        votes: How votes become a belief, as a caller says.
+        files: What was read.
+    """
+    from tacit.table._accuracies import Accuracies
+
+    voting = [each.sources for each in files if each.votes is not None]
+    if isinstance(votes, Accuracies) and voting:
+        votes.check_voting(chain(*voting))
 
 
 def finished(
@@ -137,10 +170,12 @@ def read_beliefs(
     n_rows: int,
     classes: Sequence[str] | int | None = None,
     id_column: str | None = None,
-    votes: How | Reliabilities | None = None,
+    votes: How | Reliabilities | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
 ) -> Beliefs:
     r"""Read beliefs from a file and put them in the order of the features.
 
@@ -199,11 +234,16 @@ one source says; a row is a vote, and an instance may have many |
         id_column: The column of ids; unless given, the column "id" (the key "ids" of an
             `.npz` file), if there is one. Of a record of an export, also what it was made of may
             have it.
-        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or what
-            a run has learned of the sources, see `read_reliabilities`.
+        votes: How votes become a belief, "dawid_skene" or "majority", see `tacit.sources`; or how
+            often their sources are right, see `read_accuracies`; or what a run has learned of
+            them, see `read_reliabilities`.
         taxonomy: The tree that labels are names of, see `read_taxonomy`.
         cooccurrence: How observed classes come with the classes, see `read_cooccurrence`.
         question: The question whose answers are read, where an export has several.
+        transition: How labels come from true ones, where they were written down with errors, see
+            `read_transition`; without it they are certain.
+        trusted: A file of a few true labels, as for `read_truth`, from which the transition is
+            counted; such a belief can learn along with a predictor.
 
     Returns:
         The belief and the names of its classes. What is odd, such as rows of which nothing is
@@ -230,5 +270,7 @@ one source says; a row is a vote, and an instance may have many |
     from tacit.table._asked import asked
     from tacit.table._read_beliefs import read
 
-    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question)
-    return read(path, ids, n_rows, said).noted()
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question, transition, trusted)
+    found = read(path, ids, n_rows, said)
+    check_voting(votes, [found])
+    return found.noted()

@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit.diagnostics import appraised, indistinct
-from tacit.table._beliefs import SPECIAL, read_beliefs
+from tacit.table._beliefs import SPECIAL
 from tacit.table._count import own_rows
 from tacit.table._errors import listed
 from tacit.table._features import read_features
 from tacit.table._jobs import Check
 from tacit.table._join import Target
+from tacit.table._read_any import files_of, read_any
 from tacit.table._sources import apart, few, told_groups, told_sources
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _LITTLE = 0.01
 
 
 def run(
-    beliefs: str,
+    beliefs: str | Sequence[str],
     *,
     data: str | None,
     id_column: str | None,
@@ -35,11 +36,11 @@ def run(
 ) -> Check:
     """Check; see `tacit.table.check`."""
     if data is None:
-        rows = own_rows(beliefs, id_column)
+        rows = own_rows(files_of(beliefs), id_column)
     else:
         features = read_features(data, id_column=id_column, columns=columns)
         rows = Target(len(features), features.ids)
-    known = read_beliefs(beliefs, ids=rows.ids, n_rows=rows.n_rows, id_column=id_column, **reading)
+    known = read_any(beliefs, ids=rows.ids, n_rows=rows.n_rows, id_column=id_column, **reading)
     known = known.asked_for(**{name: reading.get(name) for name in SPECIAL})
     worth, groups = appraised(known.belief), told_groups(known)
     return Check(

@@ -16,16 +16,25 @@ from tacit.table._tables import id_column_of, ids_of, open_table
 from tacit.table._vote_rows import item_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.table._sheet import Sheet
 
 __all__ = ["own_rows"]
 
 
-def own_rows(path: str, id_column: str | None) -> Target:
-    """The rows of a file itself: as many as it has, called as it calls them.
+def own_rows(paths: Sequence[str], id_column: str | None) -> Target:
+    """The rows of files themselves: as many as they have, called as they call them.
 
-    Pairs and votes speak of the instances that they name.
+    Pairs and votes speak of the instances that they name. Of several files all that any of them
+    names are meant; where none names any, they have as many rows as the first.
     """
+    found = [_own_rows(path, id_column) for path in paths]
+    ids = [rows.ids for rows in found if rows.ids is not None]
+    return _named(ids) if len(found) > 1 and ids else found[0]
+
+
+def _own_rows(path: str, id_column: str | None) -> Target:
     place = located(path)
     kind = format_of(place)
     if kind in ("parquet", "csv"):

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.sources import Taxonomy
+    from tacit.table._accuracies import Accuracies
     from tacit.table._asked import How
     from tacit.table._beliefs import Beliefs
     from tacit.table._cooccurrence import Cooccurrence
+    from tacit.table._reliabilities import Reliabilities
+    from tacit.table._transition import Transition
 
 __all__ = ["read_fused"]
 
@@ -30,9 +33,12 @@ def read_fused(
     how: Literal["product", "linear"] = "product",
     weights: Mapping[str, float] | None = None,
     abstaining: float | Mapping[str, float] = 0.0,
-    votes: How | None = None,
+    votes: How | Reliabilities | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
+    question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
 ) -> Beliefs:
     r"""Read beliefs from several files, and fuse them, see `tacit.sources.fuse`.
 
@@ -54,12 +60,17 @@ def read_fused(
         how: "product" or "linear".
         weights: The weight of each source, by name; 1 unless given.
         abstaining: Share of a source's belief that is spread over all classes, one or by name.
-        votes: How votes become a belief.
+        votes: As for `read_beliefs`, like all that follow.
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
+        question: The question of an export whose answers are read.
+        transition: How labels come from true ones, in all files of labels; those that are certain
+            may stand in a column `candidates`.
+        trusted: A file of a few true labels, from which the transition is counted.
 
     Returns:
-        The belief, a `Fused`, of kind "fused"; `sources` are the names of what was fused.
+        The belief, a `Fused`, of kind "fused"; `sources` are the names of what was fused, `parts`
+        what each of them says.
 
     Raises:
         InvalidInputError: If a file cannot be used, compares rows, or has no class in common with
@@ -80,5 +91,5 @@ def read_fused(
     from tacit.table._asked import asked
     from tacit.table._read_fused import read
 
-    said = asked(classes, id_column, votes, taxonomy, cooccurrence, None)
+    said = asked(classes, id_column, votes, taxonomy, cooccurrence, question, transition, trusted)
     return read(paths, ids, n_rows, said, how=how, weights=weights, abstaining=abstaining)

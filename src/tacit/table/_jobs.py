@@ -12,12 +12,23 @@ if TYPE_CHECKING:
 
     from tacit.fitting import Progress
     from tacit.sources import Taxonomy
-    from tacit.table._asked import How
+    from tacit.table._accuracies import Accuracies
+    from tacit.table._asked import How, Pool
     from tacit.table._cooccurrence import Cooccurrence
     from tacit.table._recipe import Recipe
     from tacit.table._sources import ToldGroup, ToldSource
+    from tacit.table._transition import Transition
 
-__all__ = ["Applied", "Check", "Summary", "check", "predict", "resolve"]
+__all__ = [
+    "Applied",
+    "Check",
+    "Learned",
+    "Summary",
+    "check",
+    "learn_belief",
+    "predict",
+    "resolve",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +126,29 @@ class Applied:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What belief was learned from auxiliary inputs.
+
+    Attributes:
+        out: The file that was written.
+        n_instances: Number of instances that it is about.
+        n_labels: From how many labels it was learned.
+        classes: Names of the classes.
+        notes: What is odd without being wrong.
+    """
+
+    out: str
+    n_instances: int
+    n_labels: int
+    classes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """What beliefs are worth.
 
@@ -193,14 +227,19 @@ def predict(
     data: str,
     out: str | os.PathLike[str],
     *,
-    beliefs: str | None = None,
+    beliefs: str | Sequence[str] | None = None,
     id_column: str | None = None,
     tempering: float | None = None,
     device: str = "auto",
-    votes: How | None = None,
+    votes: How | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
+    pool: Pool | None = None,
+    weights: Sequence[float] | None = None,
+    abstaining: float | None = None,
 ) -> Applied:
     """Predict the labels of new data in a file; where there are beliefs about them, resolve them.
 
@@ -213,14 +252,20 @@ def predict(
         model: The folder of a run, or of a model.
         data: File or folder of features, see `read_features`.
         out: The Parquet file to write; it must be new.
-        beliefs: File of beliefs, see `read_beliefs`.
+        beliefs: File of beliefs, see `read_beliefs`; several are fused, see `read_fused`.
         id_column: The column of ids, in both.
         tempering: β of the posterior; that of the model unless given.
         device: Where to compute.
-        votes: "majority", to let all votes count the same whatever was learned.
+        votes: "majority", to let all votes count the same whatever was learned, or how often their
+            sources are right, see `read_accuracies`.
         taxonomy: As for `read_beliefs`, like `cooccurrence` and `question`.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        transition: How labels come from true ones, as for `read_beliefs`.
+        trusted: File of a few true labels, from which the transition is counted.
+        pool: Of several files, how they are fused, "product" (the default) or "linear".
+        weights: The weight of each file, in their order; 1 unless given.
+        abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
 
     Raises:
         InvalidInputError: If a file cannot be used, or does not fit the model.
@@ -240,25 +285,100 @@ def predict(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        transition=transition,
+        trusted=trusted,
+        pool=pool,
+        weights=weights,
+        abstaining=abstaining,
+    )
+
+
+def learn_belief(
+    auxiliary: str,
+    labels: str,
+    out: str | os.PathLike[str],
+    *,
+    new: str | None = None,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    classes: Sequence[str] | int | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> Learned:
+    r"""Learn a belief from auxiliary inputs in a file, where labels are known.
+
+    Writes a column of probabilities for each class, with the ids of the inputs, for
+    `read_beliefs`. Inputs that have labels are predicted out of fold, by networks that did not see
+    them (`tacit.sources.learned_out_of_fold`), all others by one that saw all labels
+    (`tacit.sources.learned_belief`).
+
+    Args:
+        auxiliary: File of inputs, see `read_features`: maps, coarse classes, metadata; not the
+            features that a predictor is to see.
+        labels: File of labels of some or all of them, as for `read_truth`.
+        out: The Parquet file to write; it must be new.
+        new: File of other inputs, which the belief is then about; with the same columns.
+        id_column: The column of ids, in all.
+        columns: The columns that are inputs; all but the ids unless given.
+        classes: Names of the classes, in order, or how many there are; unless given all that have
+            a label.
+        folds: Parts of the labelled inputs that are left out in turn.
+        seed: Seed of everything that is random.
+
+    Raises:
+        InvalidInputError: If a file cannot be used, or there are too few labels.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from tacit.table import read_beliefs
+        >>> with TemporaryDirectory() as folder:
+        ...     inputs, few, out = (Path(folder, n) for n in ("a.csv", "l.csv", "b.parquet"))
+        ...     _ = inputs.write_text("id,x\n" + "".join(f"{n},{n % 2}\n" for n in range(80)))
+        ...     said = "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40))
+        ...     _ = few.write_text("id,label\n" + said)
+        ...     learned = learn_belief(str(inputs), str(few), out)
+        ...     beliefs = read_beliefs(out, ids=range(80), n_rows=80)
+        >>> learned.n_labels, beliefs.classes
+        (40, ('a', 'b'))
+        >>> beliefs.belief.marginals().argmax(1)[-4:].tolist()
+        [0, 1, 0, 1]
+    """
+    from tacit.table._learn import run
+
+    return run(
+        auxiliary,
+        labels,
+        Path(out),
+        new=new,
+        id_column=id_column,
+        columns=columns,
+        classes=classes,
+        folds=folds,
+        seed=seed,
     )
 
 
 def check(
-    beliefs: str,
+    beliefs: str | Sequence[str],
     *,
     data: str | None = None,
     id_column: str | None = None,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | int | None = None,
-    votes: How | None = None,
+    votes: How | Accuracies | None = None,
     taxonomy: Taxonomy | None = None,
     cooccurrence: Cooccurrence | None = None,
     question: str | None = None,
+    transition: Transition | None = None,
+    trusted: str | os.PathLike[str] | None = None,
+    pool: Pool | None = None,
+    weights: Sequence[float] | None = None,
+    abstaining: float | None = None,
 ) -> Check:
     r"""Say what a file of beliefs is worth, before anything is learned from it.
 
     Args:
-        beliefs: The file, see `read_beliefs`.
+        beliefs: The file, see `read_beliefs`; several are fused, see `read_fused`.
         data: The features, to see whether the ids join; otherwise the file's own rows count.
         id_column: The column of ids, in both.
         columns: The columns of the features that are read.
@@ -267,6 +387,11 @@ def check(
         taxonomy: The tree that labels are names of.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
+        transition: How labels come from true ones, as for `read_beliefs`.
+        trusted: File of a few true labels, from which the transition is counted.
+        pool: Of several files, how they are fused, "product" (the default) or "linear".
+        weights: The weight of each file, in their order; 1 unless given.
+        abstaining: Share of each file's belief that is spread over all classes; 0 unless given.
 
     Raises:
         InvalidInputError: If a file cannot be used.
@@ -294,4 +419,9 @@ def check(
         taxonomy=taxonomy,
         cooccurrence=cooccurrence,
         question=question,
+        transition=transition,
+        trusted=trusted,
+        pool=pool,
+        weights=weights,
+        abstaining=abstaining,
     )

@@ -57,6 +57,11 @@ class Join:
         order[self.row_of[found]] = found
         return order
 
+    def placed(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the file's rows as numbers of the features' rows, -1 for none."""
+        order = self.order()
+        return numbers if order is None else np.append(numbers, -1)[order]
+
 
 def joined(path: Path, ids: pa.Array | None, n_rows: int, target: Target) -> Join:
     """Join the rows of a file to those of the features.

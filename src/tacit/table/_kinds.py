@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["COLUMNS", "kind_of_columns", "kind_of_keys", "passed_over", "votes_in"]
+__all__ = [
+    "COLUMNS",
+    "kind_of_columns",
+    "kind_of_keys",
+    "names_a_class",
+    "passed_over",
+    "votes_in",
+]
 
 COLUMNS: Final = {
     "candidates": ("candidates",),
@@ -66,6 +73,12 @@ def kind_of_columns(names: Sequence[str], numeric: Collection[str], path: Path) 
 def votes_in(names: Sequence[str]) -> list[str]:
     """The columns of a matrix of votes."""
     return [name for name in names if name.startswith(SOURCES)]
+
+
+def names_a_class(name: str) -> bool:
+    """Whether a column of numbers that is called so is read as one of probabilities of a class."""
+    telling = {*_TELLING, "id"}
+    return name.casefold() not in telling and not name.startswith((*SOURCES, "__index_level_"))
 
 
 def _kind(found: Sequence[str]) -> str:

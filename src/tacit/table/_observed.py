@@ -9,7 +9,6 @@ import torch
 
 from tacit.sources import cooccurrence
 from tacit.table._beliefs import finished
-from tacit.table._classes import codes_of
 from tacit.table._errors import listed, refused
 from tacit.table._memory import check_room
 
@@ -44,13 +43,7 @@ def observed_of_names(
             column=column.name,
         )
     check_room(column.path, 4 * join.n_rows * len(classes))
-    seen = np.full(join.n_rows, -1, dtype=np.int64)
-    for start, _, (row, name) in column.entries():
-        codes = codes_of(
-            name, known.observed, column.path, column.name, rows=start + row, ids=column.ids
-        )
-        own = start + row if join.row_of is None else join.row_of[start + row]
-        seen[own[own >= 0]] = codes[own >= 0]
+    seen = join.placed(column.codes(known.observed))
     table = known.table[:, [known.classes.index(name) for name in classes]]
     says = (table != table[:, :1]).any(1)
     silent = [known.observed[place] for place in np.flatnonzero(~says.numpy())]

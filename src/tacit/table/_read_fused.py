@@ -15,7 +15,7 @@ import torch
 from tacit.beliefs import Candidates, Categorical, Independent
 from tacit.errors import InvalidInputError, refuse
 from tacit.sources import fuse
-from tacit.table._beliefs import finished
+from tacit.table._beliefs import check_voting, finished
 from tacit.table._errors import listed, refused
 from tacit.table._paths import as_path
 from tacit.table._read_beliefs import read as read_one
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from tacit.table._asked import Asked
     from tacit.table._beliefs import Beliefs
 
-__all__ = ["read"]
+__all__ = ["by_name", "read"]
 
 
 def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Beliefs:
     """Read and fuse; see `tacit.table.read_fused`."""
-    files = _by_name(paths)
+    files = by_name(paths)
     found = {name: _one(path, ids, n_rows, asked) for name, path in files.items()}
     classes = asked.classes or tuple(dict.fromkeys(chain(*(e.classes for e in found.values()))))
     notes: list[str] = []
@@ -43,6 +43,7 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
         again = partial(_read, ids=ids, n_rows=n_rows, asked=asked._replace(classes=classes))
         wide[name], missing = _widened(beliefs, classes, again)
         notes += [f"{name}: {note}" for note in (*wide[name].notes, *missing)]
+    check_voting(asked.votes, wide.values())
     told = {name: _told(beliefs) for name, beliefs in wide.items()}
     anything = torch.stack([*told.values()]).any(0)
     belief = fuse(_silenced(wide, told, anything), **pooling)
@@ -50,7 +51,8 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
     n_informed = int((anything if has_votes else _says(belief)).sum())
     source = ", ".join(each.source for each in found.values())
     fused = finished("fused", belief, classes, n_informed, source, notes)
-    return replace(fused, sources=tuple(found), told=anything if has_votes else None).noted()
+    fused = replace(fused, sources=tuple(found), parts=tuple(wide.values()))
+    return replace(fused, told=anything if has_votes else None).noted()
 
 
 def _says(belief: Independent) -> Tensor:
@@ -89,7 +91,8 @@ _SAME = 1e-5
 """How far logs of equal probabilities may be apart by rounding."""
 
 
-def _by_name(paths: Any) -> dict[str, Path]:
+def by_name(paths: Any) -> dict[str, Path]:
+    """Files by the names of their sources: those that they are given, or their stems."""
     if isinstance(paths, Mapping):
         files = {str(name): as_path(path) for name, path in paths.items()}
     elif isinstance(paths, str | Path) or not hasattr(paths, "__iter__"):
@@ -102,7 +105,7 @@ def _by_name(paths: Any) -> dict[str, Path]:
                 "paths",
                 "have names that differ before their suffix",
                 f"they are {listed([path.name for path in found])}",
-                "pass them by name, as in {'people': path, 'model': path}",
+                "rename one, or in Python pass them by name, as in {'people': path, 'model': path}",
             )
     if not files:
         raise refuse("paths", "name at least one file", "it is empty", "pass a list of paths")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
@@ -13,6 +14,8 @@ import yaml
 from tacit.errors import InvalidInputError
 from tacit.sources import Taxonomy
 from tacit.table._errors import did_you_mean, reading, refused, shown
+from tacit.table._json import unique_names
+from tacit.table._numbers import floats
 from tacit.table._paths import format_of, located
 from tacit.table._tables import checked_column, ids_of, open_table
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from tacit.table._sheet import Sheet
 
 __all__ = ["read"]
 
@@ -34,7 +39,7 @@ def read(path: str | os.PathLike[str]) -> Taxonomy:
     if name.endswith((".yaml", ".yml")):
         return _of_tree(place, _yaml(place), "YAML")
     if name.endswith(".json"):
-        return _of_tree(place, _json(place), "JSON")
+        return _of_tree(place, unique_names(place), "JSON")
     kind = format_of(place)
     if kind not in ("parquet", "csv"):
         raise refused(place, "is no taxonomy", "write it as YAML, JSON or CSV")
@@ -70,20 +75,11 @@ def _yaml(path: Path) -> Any:
         return yaml.load(text, Loader=_Names)  # a SafeLoader
 
 
-def _json(path: Path) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        for number, name in enumerate(names):
-            if name in names[:number]:
-                raise ValueError(f"{name[:40]!r} comes twice at one place")
-        return dict(pairs)
-
-    with reading(path, "JSON"):
-        return json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=once)
-
-
 def _of_tree(path: Path, tree: Any, kind: str) -> Taxonomy:
     """A taxonomy from nested names; looks for names that come twice, to say where."""
+    weights = None
+    if isinstance(tree, dict) and {*tree} == {"tree", "weights"}:
+        weights, tree = _weights_of(path, tree["weights"]), tree["tree"]
     above: dict[str, tuple[str, ...]] = {}
     for name, where in _named(path, tree, ()):
         if name in above:
@@ -97,7 +93,7 @@ def _of_tree(path: Path, tree: Any, kind: str) -> Taxonomy:
         raise refused(path, f"holds no names in its {kind}", "write a tree of names")
     parents = {name: where[-1] if where else None for name, where in above.items()}
     with _told(path):
-        return Taxonomy(parents)
+        return Taxonomy(parents, weights=weights)
 
 
 def _named(path: Path, tree: Any, where: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -139,13 +135,6 @@ def _of_table(path: Path, kind: str) -> Taxonomy:
     sheet = open_table(path, kind)
     checked_column(sheet, "name")
     checked_column(sheet, "parent")
-    if "weight" in sheet.names:
-        raise refused(
-            path,
-            "holds weights, which are not read from files",
-            "leave the column out, or pass weights in Python: Taxonomy.belief(labels, weights=...)",
-            column="weight",
-        )
     names = ids_of(sheet, "name").cast(pa.large_string())
     parts = [columns["parent"] for _, columns in sheet.parts(texts=["parent"])]
     with reading(path, "a taxonomy"):
@@ -157,7 +146,33 @@ def _of_table(path: Path, kind: str) -> Taxonomy:
     _check_orphans(path, parents)
     _check_cycles(path, parents)
     with _told(path):
-        return Taxonomy.from_edges(parents.items())
+        return Taxonomy.from_edges(parents.items(), weights=_weights_in(sheet, names))
+
+
+def _weights_of(path: Path, weights: Any) -> dict[str, float]:
+    """Weights by the names of classes; numbers of YAML come as they are written."""
+    if not isinstance(weights, dict):
+        raise refused(
+            path, f"holds {shown(weights)} for weights", "write a number for each class, by name"
+        )
+    found = {}
+    for name, weight in weights.items():
+        try:
+            found[_name(path, name, ("weights",))] = float(weight)
+        except (TypeError, ValueError) as error:
+            raise refused(
+                path, f"gives {shown(name)} the weight {shown(weight)}", "write a number above 0"
+            ) from error
+    return found
+
+
+def _weights_in(sheet: Sheet, names: pa.Array) -> dict[str, float] | None:
+    """The weights in a table, where there are any; what is no leaf has none."""
+    if "weight" not in sheet.names:
+        return None
+    parts = [floats(columns["weight"]) for _, columns in sheet.parts(numbers=["weight"])]
+    found = zip(names.to_pylist(), np.concatenate(parts).tolist(), strict=True)
+    return {name: weight for name, weight in found if not math.isnan(weight)} or None
 
 
 def _check_orphans(path: Path, parents: dict[str, str | None]) -> None:

@@ -10,10 +10,11 @@ from tacit.errors import refuse
 from tacit.table._errors import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tacit.estimator import BeliefClassifier
-    from tacit.table._asked import How
+    from tacit.table._accuracies import Accuracies
+    from tacit.table._asked import How, Pool
 
 __all__ = ["FREE", "Recipe", "names_of"]
 
@@ -30,7 +31,19 @@ _ELSEWHERE: Final = {
 _NAMES: Final = ("predictor", "objective", "mass", "device")
 """Settings that are names in a recipe, whatever else the estimator takes for them."""
 
-_OPTIONAL: Final = ("id_column", "votes", "taxonomy", "cooccurrence", "question")
+_OPTIONAL: Final = (
+    *(
+        "id_column",
+        "votes",
+        "accuracies",
+        "taxonomy",
+        "cooccurrence",
+        "question",
+        "transition",
+        "trusted",
+    ),
+    "pool",
+)
 """Texts that may be left out."""
 
 _CARRIED_OUT: Final = (
@@ -49,28 +62,40 @@ class Recipe:
 
     Attributes:
         data: File or folder of features, see `read_features`.
-        beliefs: File of beliefs, see `read_beliefs`.
+        beliefs: File of beliefs, see `read_beliefs`; several are fused, see `read_fused`.
         id_column: The column of ids, in both.
         columns: The columns that are features; all but the ids unless given.
         classes: Names of the classes, in order, or how many there are.
         votes: How votes become a belief, as for `read_beliefs`.
+        accuracies: File of how often the sources of votes are right, see `read_accuracies`.
         taxonomy: File of a tree that labels are names of, see `read_taxonomy`.
         cooccurrence: File of a table for observed classes, see `read_cooccurrence`.
         question: The question of an export whose answers are read.
+        transition: File of how labels come from true ones, see `read_transition`.
+        trusted: File of a few true labels, from which that is counted.
+        pool: Of several files, how they are fused: "product" or "linear".
+        weights: The weight of each file, in their order.
+        abstaining: Share of each file's belief that is spread over all classes.
         seed: Seed of everything that is random.
         learning: Settings of `tacit.BeliefClassifier`, by their names.
         execution: Settings of `tacit.fitting.Execution`, by their names.
     """
 
     data: str
-    beliefs: str
+    beliefs: str | tuple[str, ...]
     id_column: str | None = None
     columns: tuple[str, ...] | None = None
     classes: tuple[str, ...] | int | None = None
     votes: How | None = None
+    accuracies: str | None = None
     taxonomy: str | None = None
     cooccurrence: str | None = None
     question: str | None = None
+    transition: str | None = None
+    trusted: str | None = None
+    pool: Pool | None = None
+    weights: tuple[float, ...] | None = None
+    abstaining: float | None = None
     seed: int = 0
     learning: Mapping[str, Any] = field(default_factory=dict)
     execution: Mapping[str, Any] = field(default_factory=dict)
@@ -125,20 +150,40 @@ class Recipe:
         return BeliefClassifier(**self.learning, execution=own, random_state=self.seed).check()
 
     def reading(self) -> dict[str, Any]:
-        """How `read_beliefs` is to read the file, with what other files say."""
+        """How the files of beliefs are to be read, with what other files say."""
         from tacit.table._cooccurrence import read_cooccurrence
         from tacit.table._taxonomies import read_taxonomy
+        from tacit.table._transition import read_transition
 
         return {
             "classes": self.classes,
             "id_column": self.id_column,
-            "votes": self.votes,
+            "votes": self.votes if self.accuracies is None else self._accuracies(),
             "taxonomy": None if self.taxonomy is None else read_taxonomy(self.taxonomy),
             "cooccurrence": (
                 None if self.cooccurrence is None else read_cooccurrence(self.cooccurrence)
             ),
             "question": self.question,
+            "transition": None if self.transition is None else read_transition(self.transition),
+            "trusted": self.trusted,
+            "pool": self.pool,
+            "weights": self.weights,
+            "abstaining": self.abstaining,
         }
+
+    def _accuracies(self) -> Accuracies:
+        """How often sources are right; refuses another way beside it."""
+        from tacit.table._accuracies import read_accuracies
+
+        if self.votes is not None:
+            raise refuse(
+                "votes",
+                "be left out where the accuracies of their sources are given",
+                f"it is {self.votes!r}",
+                "give one of the two",
+            )
+        assert self.accuracies is not None
+        return read_accuracies(self.accuracies)
 
     def resolved(self) -> dict[str, Any]:
         """All settings, defaults included, in one flat table."""
@@ -189,21 +234,60 @@ def _checked(name: str, value: Any) -> Any:
         if names is not None:
             class_names(names)
         return names
-    if name == "columns":
-        return None if value is None else _listed(name, value)
+    if name in _LISTS:
+        return _LISTS[name](name, value)
     kinds: dict[str, tuple[Any, str]] = {
-        **dict.fromkeys(("data", "beliefs", *_OPTIONAL), (str, "a text")),
+        **dict.fromkeys(("data", *_OPTIONAL), (str, "a text")),
+        "abstaining": (float | int | None, "a number"),
         **dict.fromkeys(_NAMES, (str, "a name")),
         "seed": (int, "a whole number"),
         "scale": (bool, "true or false"),
     }
     kind, words = kinds.get(name, (object, ""))
-    is_truth = isinstance(value, bool) and kind is int
+    is_truth = isinstance(value, bool) and kind not in (bool, object)
     if (not isinstance(value, kind) or is_truth) and not (name in _OPTIONAL and value is None):
         raise refuse(name, f"be {words}", f"it is {value!r}", f"write {words}")
     if name == "seed" and not 0 <= value < 1 << 63:
         raise refuse("seed", "be at least 0 and below 2^63", f"it is {value}", "try 0")
     return value
+
+
+def _columns(name: str, value: Any) -> tuple[str, ...] | None:
+    return None if value is None else _listed(name, value)
+
+
+def _files(name: str, value: Any) -> str | tuple[str, ...]:
+    """A path, or several; a list of one is that one."""
+    paths = [value] if isinstance(value, str) else value
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
+        raise refuse(
+            name, "be a text, or a list of them", f"it is {value!r}", 'write a path as "b.csv"'
+        )
+    return paths[0] if len(paths) == 1 else tuple(paths)
+
+
+def _numbers(name: str, value: Any) -> tuple[float, ...] | None:
+    """Numbers in a list, or in a text with commas in it."""
+    if value is None:
+        return None
+    parts = value.split(",") if isinstance(value, str) else value
+    parts = parts if isinstance(parts, list | tuple) else [parts]
+    try:
+        if any(isinstance(part, bool) for part in parts):
+            raise TypeError
+        return tuple(float(part) for part in parts)
+    except (TypeError, ValueError) as error:
+        raise refuse(
+            name, "be numbers, with commas between", f"it is {value!r}", 'write them as "1,0.5"'
+        ) from error
+
+
+_LISTS: Final[dict[str, Callable[[str, Any], Any]]] = {
+    "beliefs": _files,
+    "columns": _columns,
+    "weights": _numbers,
+}
+"""Settings that may be several values."""
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...]:

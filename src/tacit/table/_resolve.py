@@ -18,10 +18,11 @@ from tacit.fitting import CHECKPOINT
 from tacit.runs import DESCRIPTION, RunError, RunFolder
 from tacit.sources import Voted
 from tacit.table._advocates import ADVOCATES, write_advocates
-from tacit.table._beliefs import SPECIAL, read_beliefs
+from tacit.table._beliefs import SPECIAL
 from tacit.table._features import read_features
 from tacit.table._jobs import Summary
 from tacit.table._paths import format_of, located
+from tacit.table._read_any import files_of, read_any
 from tacit.table._recipe import FREE
 from tacit.table._reliabilities import write_reliabilities
 from tacit.table._resolved import write_resolved
@@ -96,7 +97,7 @@ def _before(done: dict[str, Any], out: Path) -> Summary:
 def _look(recipe: Recipe, out: Path) -> None:
     """Refuse files that are not there, and a folder inside that of the images, before long work."""
     data = located(recipe.data)
-    for path in (data, located(recipe.beliefs)):
+    for path in (data, *map(located, files_of(recipe.beliefs))):
         format_of(path)
     if data.is_dir() and out.resolve().is_relative_to(data.resolve()):
         raise refuse(
@@ -124,12 +125,8 @@ def _check_outputs(folder: RunFolder) -> None:
 def _read(recipe: Recipe) -> tuple[Features, Beliefs]:
     reading = recipe.reading()
     features = read_features(recipe.data, id_column=recipe.id_column, columns=recipe.columns)
-    beliefs = read_beliefs(
-        recipe.beliefs,
-        ids=features.ids,
-        n_rows=len(features),
-        **reading,
-    ).asked_for(**{name: reading[name] for name in SPECIAL})
+    beliefs = read_any(recipe.beliefs, ids=features.ids, n_rows=len(features), **reading)
+    beliefs = beliefs.asked_for(**{name: reading[name] for name in SPECIAL})
     if recipe.learning.get("update_every") and beliefs.votes is not None:
         _check_learns(beliefs, recipe.learning["update_every"])
     return features, beliefs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,12 +20,12 @@ from tacit.table._memory import check_room, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from tacit.sources import Taxonomy
+    from tacit.table._asked import Asked
     from tacit.table._beliefs import Beliefs
     from tacit.table._join import Join
 
@@ -54,24 +56,34 @@ class Column(NamedTuple):
             )
             yield start, len(piece), entries
 
+    def codes(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """The number of the name in each row of the file, -1 where there is none."""
+        found = []
+        for start, n_rows, (row, name) in self.entries():
+            found.append(np.full(n_rows, -1, dtype=np.int64))
+            found[-1][row] = codes_of(
+                name, names, self.path, self.name, rows=start + row, ids=self.ids
+            )
+        return np.concatenate(found)
 
-def sets_of_names(
-    column: Column,
-    classes: Sequence[str] | None,
-    join: Join,
-    notes: Sequence[str] = (),
-    taxonomy: Taxonomy | None = None,
-) -> Beliefs:
+
+def sets_of_names(column: Column, asked: Asked, join: Join, notes: Sequence[str] = ()) -> Beliefs:
     """The belief that a column of names states.
 
     Args:
         column: The column.
-        classes: The names of the classes; None for all that the column names.
+        asked: What the caller says: the names of the classes, unless all are meant that the column
+            names; a tree that the names are from, where each stands for the classes below it; how
+            labels come from true ones.
         join: Which row of the file speaks of which of the features.
         notes: What is odd about the file.
-        taxonomy: The tree that the names are from: each stands for the classes below it.
     """
+    classes, taxonomy = asked.classes, asked.taxonomy
     known = _names_in(column) if classes is None else classes
+    if column.name == "label" and (asked.transition or asked.trusted):
+        from tacit.table._noisy import noisy_of_names
+
+        return noisy_of_names(column, asked, known, join, notes)
     check_room(column.path, join.n_rows * len(known) // 8)
     parts = _from_names(column, known, None if taxonomy is None else Levels(taxonomy, known))
     if classes is None and column.name == "excluded":
@@ -80,7 +92,18 @@ def sets_of_names(
             f"Classes that are never excluded remain unknown; known are {listed(known, 10)}.",
         )
     kind = "labels" if column.name == "label" else column.name
-    return _finished(kind, parts, known, join, column.path, notes)
+    found = _finished(kind, parts, known, join, column.path, notes)
+    return found if taxonomy is None else _weighted(found, taxonomy)
+
+
+def _weighted(beliefs: Beliefs, taxonomy: Taxonomy) -> Beliefs:
+    """The same with the weights of a taxonomy, if it has any."""
+    if taxonomy.weights is None:
+        return beliefs
+    check_room(Path(beliefs.source), 8 * len(beliefs) * len(beliefs.classes))
+    assert isinstance(beliefs.belief, Candidates)
+    belief = taxonomy.weighted(beliefs.belief, classes=beliefs.classes)
+    return replace(beliefs, belief=belief)
 
 
 def sets_of_mask(

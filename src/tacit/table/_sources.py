@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from tacit.sources import Voted, grouped, summarised
+from tacit.sources import Fused, Voted, grouped, summarised
 from tacit.table._errors import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.beliefs import Belief
     from tacit.table._beliefs import Beliefs
@@ -86,12 +87,16 @@ def few(named: Sequence[str]) -> str:
 
 
 def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldSource, ...]:
-    """Say what each source does; nothing where there are no votes.
+    """Say what each source does; nothing where there are neither votes nor several files.
+
+    Of several files each is a source, followed by those whose votes it holds.
 
     Args:
         beliefs: As they were read.
         learned: The belief after it has learned along with a predictor, if it has.
     """
+    if beliefs.parts:
+        return tuple(chain(*_told_parts(beliefs, learned)))
     if beliefs.votes is None:
         return ()
     stated, taught = _accuracies(beliefs.voted), _accuracies(learned)
@@ -108,6 +113,26 @@ def told_sources(beliefs: Beliefs, learned: Belief | None = None) -> tuple[ToldS
             zip(beliefs.sources, summarised(beliefs.votes), strict=True)
         )
     )
+
+
+def _told_parts(beliefs: Beliefs, learned: Belief | None) -> Iterator[list[ToldSource]]:
+    """Each file that was fused, and the sources of votes in it."""
+    for name, part in zip(beliefs.sources, beliefs.parts, strict=True):
+        coverage = part.n_informed / len(part)
+        yield [
+            ToldSource(
+                name=name,
+                coverage=coverage,
+                conflict=None,
+                accuracy=None,
+                learned=None,
+                finding=None,
+            )
+        ]
+        own = learned.parts[name] if isinstance(learned, Fused) else None
+        for each in told_sources(part, own):
+            each["name"] = f"{name}: {each['name']}"
+            yield [each]
 
 
 def _accuracies(belief: Belief | None) -> list[float] | None:

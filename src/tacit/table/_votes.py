@@ -9,7 +9,8 @@ import pyarrow as pa
 import torch
 
 from tacit.beliefs import Categorical
-from tacit.sources import Votes, dawid_skene, majority, way_for
+from tacit.sources import Votes, dawid_skene, majority, way_for, with_accuracies
+from tacit.table._accuracies import Accuracies
 from tacit.table._beliefs import finished
 from tacit.table._classes import codes_of, in_order, sorted_names
 from tacit.table._errors import listed, refused
@@ -53,7 +54,7 @@ def believed_names(
     sources: Sequence[str] | pa.Array,
     classes: Sequence[str] | None,
     join: Join,
-    how: How | Reliabilities | None,
+    how: How | Reliabilities | Accuracies | None,
     path: Path,
     notes: Sequence[str] = (),
     *,
@@ -125,7 +126,7 @@ def believed(
     votes: Votes,
     sources: Sequence[str],
     classes: Sequence[str],
-    how: How | Reliabilities | None,
+    how: How | Reliabilities | Accuracies | None,
     join: Join,
     path: Path,
     notes: Sequence[str] = (),
@@ -150,7 +151,7 @@ def believed(
     belief: Independent
     belief, voted = majority(votes), None
     if way != "majority":
-        belief, voted = _weighed(votes, join, _weigher(way, sources, classes))
+        belief, voted = _weighed(votes, join, _weigher(way, sources, classes, path))
     said = f"{len(votes):,} votes of {len(sources):,} sources were combined by {_called(way)}."
     n_voted, n_asked = len(votes.item.unique()), len(_asked(join))
     found = [*join.notes, *notes, *left_out, *_notes(votes, sources, classes, heard), said]
@@ -174,15 +175,23 @@ def _asked(join: Join) -> NDArray[np.int64]:
 
 
 def _weigher(
-    way: str | Reliabilities, sources: Sequence[str], classes: Sequence[str]
+    way: str | Reliabilities | Accuracies,
+    sources: Sequence[str],
+    classes: Sequence[str],
+    path: Path,
 ) -> Callable[[Votes], Voted]:
-    """What makes a belief of votes: reliabilities learned from these, or from others before."""
+    """What makes a belief of votes: reliabilities learned of these, or before, or stated."""
+    if isinstance(way, Accuracies):
+        shares = way.of(sources, path)
+        return lambda votes: with_accuracies(votes, shares)
     if isinstance(way, Reliabilities):
         return lambda votes: way.belief(votes, sources, classes)
     return dawid_skene
 
 
-def _called(way: str | Reliabilities) -> str:
+def _called(way: str | Reliabilities | Accuracies) -> str:
+    if isinstance(way, Accuracies):
+        return "the accuracies that were given"
     return way if isinstance(way, str) else "the reliabilities that the run has learned"
 
 
@@ -228,7 +237,7 @@ def _hears_silence(voted: Voted) -> bool:
     return voted.reliability.shape[-1] > voted.n_classes
 
 
-def _check_room(votes: Votes, how: str | Reliabilities, path: Path) -> None:
+def _check_room(votes: Votes, how: str | Reliabilities | Accuracies, path: Path) -> None:
     cells = votes.n_items * votes.n_classes
     if how != "majority":
         # Labels before and after a step, and the tables of reliability with their logs.
