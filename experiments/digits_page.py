@@ -114,8 +114,8 @@ _HEAD: Final = """\
 `tacit demo` resolves scikit-learn's handwritten digits from five candidate labels each, and from
 one wrong label each. Here the same is done with {n} draws of what is known, under several
 objectives, all with the defaults of `tacit.BeliefClassifier`: RQ is the demo. "Warmed up" is
-`warm_up=10`. Under "{unbalanced}" five of the ten classes, drawn anew in each draw, are
-thinned to 15 %.
+`warm_up=10`; "balance by beliefs" multiplies what is known by `tacit.sources.balance_of` it. Under
+"{unbalanced}" five of the ten classes, drawn anew in each draw, are thinned to 15 %.
 
 Right labels in percent, the mean over the draws and its standard error: r, the posterior; q, the
 prediction; and r in the class where it is worst. Beside them the held-out evidence, in nats.
