@@ -5,8 +5,8 @@ from hypothesis import given, settings
 
 from tacit.beliefs import Candidates, Categorical
 from tacit.errors import InvalidInputError
-from tacit.sources import Fused, fuse
-from tacit.table import read_beliefs, read_fused
+from tacit.sources import Fused, Taxonomy, fuse
+from tacit.table import Transition, read_beliefs, read_fused
 from tests.table.ballots import cast
 from tests.table.cases import save, stated
 
@@ -178,3 +178,24 @@ def test_votes_say_nothing_of_rows_without_votes_that_others_tell_of(tmp_path):
 def test_fused_files_without_votes_are_all_learned_from(tmp_path):
     sets = save(tmp_path / "s.csv", {"id": list("uvw"), "candidates": ["cat", "cat|dog", None]})
     assert read(save(tmp_path / "g.csv", GUESS), sets).weight() is None
+
+
+def test_label_that_is_unknown_is_refused_with_a_tree_or_a_transition(tmp_path):
+    tree = Taxonomy.from_tree({"pets": ["cat", "dog"], "birds": ["owl"]})
+    first = save(tmp_path / "first.csv", {"id": ["u", "v"], "label": ["cat", "dog"]})
+    names = {"id": list("uvw"), "label": ["cat", "dog", "olw"]}
+    second = save(tmp_path / "second.csv", names)
+    transition = Transition(("cat", "dog", "owl"), torch.full((3, 3), 1 / 3))
+    for options in ({"taxonomy": tree}, {"transition": transition}):
+        assert "names the class olw, which is unknown" in refusal(first, second, **options)
+
+
+def test_weights_of_a_taxonomy_count_once_in_a_product(tmp_path):
+    tree = Taxonomy.from_tree(["cat", "dog", "owl"], weights={"cat": 4, "dog": 2, "owl": 1})
+    first = save(tmp_path / "first.csv", {"id": ["u"], "candidates": ["cat|dog"]})
+    second = save(tmp_path / "second.csv", {"id": ["u"], "excluded": ["cat"]})
+    options = {"ids": ["u", "v"], "n_rows": 2, "taxonomy": tree}
+    p = read(first, second, **options).belief.marginals()
+    assert torch.allclose(p, torch.tensor([[0, 1, 0], [4 / 7, 2 / 7, 1 / 7]]))
+    mixed = read(first, second, **options, how="linear").belief.marginals()
+    assert torch.allclose(mixed[1], p[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
@@ -165,6 +166,12 @@ class Taxonomy:
             return candidates
         w = torch.tensor([known[name] for name in classes or self.classes])
         return Categorical(candidates.mask().float() * w)
+
+    def unweighted(self) -> Self:
+        """The same without weights."""
+        plain = copy.copy(self)
+        plain.weights = None
+        return plain
 
     def _numbers(self, name: str, where: str) -> list[int]:
         if name not in self._leaves:

@@ -61,7 +61,7 @@ def read_fused(
         weights: The weight of each source, by name; 1 unless given.
         abstaining: Share of a source's belief that is spread over all classes, one or by name.
         votes: As for `read_beliefs`, like all that follow.
-        taxonomy: The tree that labels are names of.
+        taxonomy: The tree that labels are names of; a product counts its weights once.
         cooccurrence: How observed classes come with the classes.
         question: The question of an export whose answers are read.
         transition: How labels come from true ones, in all files of labels; those that are certain

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "NAMED",
     "kind_of_columns",
     "kind_of_keys",
     "names_a_class",
@@ -28,6 +29,9 @@ COLUMNS: Final = {
     "votes": ("label", "worker"),
 }
 """The columns of each kind of belief; probabilities have those of the classes."""
+
+NAMED: Final = ("candidates", "excluded", "labels")
+"""The kinds that name classes, by the names of a taxonomy where there is one."""
 
 SOURCES: Final = ("vote_", "lf_")
 """How the columns begin that are a matrix of votes, one for each source."""

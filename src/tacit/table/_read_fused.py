@@ -17,6 +17,7 @@ from tacit.errors import InvalidInputError, refuse
 from tacit.sources import fuse
 from tacit.table._beliefs import check_voting, finished
 from tacit.table._errors import listed, refused
+from tacit.table._kinds import NAMED
 from tacit.table._paths import as_path
 from tacit.table._read_beliefs import read as read_one
 
@@ -34,7 +35,11 @@ __all__ = ["by_name", "read"]
 def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Beliefs:
     """Read and fuse; see `tacit.table.read_fused`."""
     files = by_name(paths)
-    found = {name: _one(path, ids, n_rows, asked) for name, path in files.items()}
+    found: dict[str, Beliefs] = {}
+    for name, path in files.items():
+        found[name] = _one(path, ids, n_rows, asked)
+        if pooling.get("how") == "product":
+            asked = _weighted_once(asked, found[name])
     classes = asked.classes or tuple(dict.fromkeys(chain(*(e.classes for e in found.values()))))
     notes: list[str] = []
     wide: dict[str, Beliefs] = {}
@@ -53,6 +58,14 @@ def read(paths: Any, ids: Any, n_rows: int, asked: Asked, **pooling: Any) -> Bel
     fused = finished("fused", belief, classes, n_informed, source, notes)
     fused = replace(fused, sources=tuple(found), parts=tuple(wide.values()))
     return replace(fused, told=anything if has_votes else None).noted()
+
+
+def _weighted_once(asked: Asked, beliefs: Beliefs) -> Asked:
+    """What is asked of further files: a product would count weights of a taxonomy again."""
+    tree = asked.taxonomy
+    if tree is None or tree.weights is None or beliefs.kind not in NAMED:
+        return asked
+    return asked._replace(taxonomy=tree.unweighted())
 
 
 def _says(belief: Independent) -> Tensor:
@@ -126,10 +139,13 @@ def _one(path: Path, ids: Any, n_rows: int, asked: Asked) -> Beliefs:
         if asked.classes is None:
             raise
         try:
-            beliefs = _read(path, ids, n_rows, asked._replace(classes=None))
+            plain = asked._replace(classes=None, taxonomy=None, transition=None)
+            beliefs = _read(path, ids, n_rows, plain)
         except InvalidInputError:
             beliefs = None
-        if beliefs is None or not set(beliefs.classes) < set(asked.classes):
+        # Labels are read with all classes, or something else is wrong with them.
+        fits = beliefs is not None and beliefs.kind != "labels"
+        if beliefs is None or not fits or not set(beliefs.classes) < set(asked.classes):
             raise
         return beliefs
 
