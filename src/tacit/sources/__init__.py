@@ -1,6 +1,7 @@
 """Where beliefs come from: what people have, turned into what tacit learns from."""
 
 from tacit.sources._advocates import Advocate, advocates
+from tacit.sources._coarse_map import Layer, coarse_map
 from tacit.sources._combined import combined, way_for
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
@@ -21,12 +22,14 @@ from tacit.sources._votes import Votes
 __all__ = [
     "Advocate",
     "Fused",
+    "Layer",
     "SourceGroup",
     "SourceSummary",
     "Taxonomy",
     "Voted",
     "Votes",
     "advocates",
+    "coarse_map",
     "combined",
     "cooccurrence",
     "count_cooccurrence",
