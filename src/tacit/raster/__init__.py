@@ -1,0 +1,38 @@
+"""Maps of classes from imagery and coarse maps, of any size, window by window."""
+
+from tacit.raster._area import Area, read_area
+from tacit.raster._classes import CHESAPEAKE, ENVIROATLAS, NLCD, ClassTable
+from tacit.raster._codes import CodedMap
+from tacit.raster._grid import Grid, Tile
+from tacit.raster._layers import LayerFile, Layers
+from tacit.raster._products import (
+    Product,
+    class_product,
+    probability_product,
+    share_product,
+)
+from tacit.raster._raster import Pixels, Raster
+from tacit.raster._write import Parts, RasterWriteError, write_cog
+
+__all__ = [
+    "CHESAPEAKE",
+    "ENVIROATLAS",
+    "NLCD",
+    "Area",
+    "ClassTable",
+    "CodedMap",
+    "Grid",
+    "LayerFile",
+    "Layers",
+    "Parts",
+    "Pixels",
+    "Product",
+    "Raster",
+    "RasterWriteError",
+    "Tile",
+    "class_product",
+    "probability_product",
+    "read_area",
+    "share_product",
+    "write_cog",
+]
