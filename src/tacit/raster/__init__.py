@@ -1,6 +1,8 @@
 """Maps of classes from imagery and coarse maps, of any size, window by window."""
 
 from tacit.raster._area import Area, read_area
+from tacit.raster._belief_run import BeliefRecipe, BeliefSummary, write_belief
+from tacit.raster._beliefs import CoarseBelief
 from tacit.raster._classes import CHESAPEAKE, ENVIROATLAS, NLCD, ClassTable
 from tacit.raster._codes import CodedMap
 from tacit.raster._grid import Grid, Tile
@@ -19,7 +21,10 @@ __all__ = [
     "ENVIROATLAS",
     "NLCD",
     "Area",
+    "BeliefRecipe",
+    "BeliefSummary",
     "ClassTable",
+    "CoarseBelief",
     "CodedMap",
     "Grid",
     "LayerFile",
@@ -34,5 +39,6 @@ __all__ = [
     "probability_product",
     "read_area",
     "share_product",
+    "write_belief",
     "write_cog",
 ]

@@ -61,8 +61,8 @@ CHESAPEAKE: Final = _table(
     (2, "tree canopy", "33a02c"),
     (3, "low vegetation", "7eed0e"),
     (4, "barren", "b39f7a"),
-    (5, "impervious, other", "ff0101"),
-    (6, "impervious, road", "4d4d4d"),
+    (5, "impervious surface", "ff0101"),
+    (6, "road", "4d4d4d"),
 )
 """The Chesapeake Conservancy's land cover of 2013/14, 1 m."""
 
