@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.raster._extra import rasterio, shapely
-from tacit.raster._vectors import described, moved, read_shapes
+from tacit.raster._vectors import described, moved, read_named, read_shapes
 from tacit.table._errors import refused
 from tacit.table._paths import located
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tacit.raster._grid import Grid
 
-__all__ = ["Area", "read_area"]
+__all__ = ["Area", "read_area", "read_areas"]
 
 
 class Area(NamedTuple):
@@ -70,6 +71,35 @@ def read_area(path: str | os.PathLike[str], *, layer: str | None = None) -> Area
     place = located(path)
     crs, _ = described(place, layer)
     shapes = read_shapes(place, layer=layer)
+    _check(place, shapes)
+    return Area(str(place), crs, shapely.union_all(shapes))
+
+
+def read_areas(
+    path: str | os.PathLike[str], *, layer: str | None = None, names: str | None = None
+) -> list[Area]:
+    """Read polygons, each an area of its own.
+
+    Args:
+        path: A GeoPackage, FlatGeobuf, Shapefile or GeoJSON.
+        layer: Its layer, where it has several.
+        names: The column of their names; polygons of one name are one area. Unless given they are
+            numbered from 1.
+
+    Raises:
+        InvalidInputError: If it has no polygons, or some that cross themselves, or no such column.
+    """
+    place = located(path)
+    crs, _ = described(place, layer)
+    shapes, named = read_named(place, layer, names)
+    _check(place, shapes)
+    return [
+        Area(name, crs, shapely.union_all(shapes[named == name])) for name in dict.fromkeys(named)
+    ]
+
+
+def _check(place: Path, shapes: Any) -> None:
+    """Refuse shapes that are no polygons, or none."""
     if not len(shapes):
         raise refused(place, "has no polygons", "draw the area that the map is wanted of")
     flat = np.isin(shapely.get_type_id(shapes), [3, 6])
@@ -81,4 +111,3 @@ def read_area(path: str | os.PathLike[str], *, layer: str | None = None) -> Area
         reason = shapely.is_valid_reason(shapes[wrong][0])
         fix = "mend it, as in: ogr2ogr -makevalid NEW FILE"
         raise refused(place, f"has a polygon that is not valid ({reason})", fix)
-    return Area(str(place), crs, shapely.union_all(shapes))

@@ -13,7 +13,7 @@ from tacit.table._errors import reading, refused
 if TYPE_CHECKING:
     import os
 
-__all__ = ["described", "moved", "pyogrio", "read_shapes"]
+__all__ = ["described", "moved", "pyogrio", "read_named", "read_shapes"]
 
 _PIECES: Final = 64
 """Pieces that the longest edge of a file's extent is cut into before it is bent."""
@@ -65,6 +65,22 @@ def read_shapes(
     with reading(str(path), "a vector file"):
         shapes = shapely.from_wkb(library.raw.read(path, layer=layer, bbox=bounds, columns=[])[2])
     return shapes[~(shapely.is_missing(shapes) | shapely.is_empty(shapes))]
+
+
+def read_named(
+    path: str | os.PathLike[str], layer: str | None, column: str | None
+) -> tuple[Any, Any]:
+    """The shapes in a vector file and the text in a column of each; numbers from 1 for None."""
+    library = pyogrio()
+    columns = [] if column is None else [column]
+    with reading(str(path), "a vector file"):
+        meta, _, shapes, fields = library.raw.read(path, layer=layer, columns=columns)
+        shapes = shapely.from_wkb(shapes)
+    if column is not None and column not in meta["fields"]:
+        raise refused(str(path), f"has no column `{column}`", "name the column of names")
+    values = range(1, len(shapes) + 1) if column is None else fields[0]
+    there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    return shapes[there], np.array([str(value) for value in values], object)[there]
 
 
 def moved(shapes: Any, crs: Any, other: Any) -> Any:

@@ -1,7 +1,7 @@
 """Collections in files: features and beliefs are read and joined, resolved labels written."""
 
 from tacit.table._beliefs import Beliefs, read_beliefs
-from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence
+from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence, write_cooccurrence
 from tacit.table._features import Features, read_features
 from tacit.table._fused import read_fused
 from tacit.table._jobs import Applied, Check, Summary, check, predict, resolve
@@ -31,5 +31,6 @@ __all__ = [
     "read_taxonomy",
     "read_truth",
     "resolve",
+    "write_cooccurrence",
     "write_resolved",
 ]
