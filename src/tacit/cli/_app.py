@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import _check, _demo, _predict, _report, _reproduce, _resolve
+from tacit.cli import (
+    _belief,
+    _check,
+    _cooccurrence,
+    _demo,
+    _evaluate,
+    _predict,
+    _report,
+    _reproduce,
+    _resolve,
+)
 
 __all__ = ["app", "main"]
 
@@ -42,7 +52,8 @@ def tacit(
 
     Start with **tacit demo**. With data of your own: **tacit check** says what beliefs are worth,
     **tacit resolve** finds the labels, **tacit predict** carries them to new data, **tacit report**
-    shows what became of a run.
+    shows what became of a run. With maps: **tacit cooccurrence** counts what a coarse map tells,
+    **tacit belief** writes what it tells of each pixel, **tacit evaluate** scores a map.
 
     Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
     command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
@@ -55,6 +66,9 @@ app.command("demo")(_demo.demo)
 app.command("resolve")(_resolve.resolve)
 app.command("predict")(_predict.predict)
 app.command("check")(_check.check)
+app.command("cooccurrence")(_cooccurrence.cooccurrence)
+app.command("belief")(_belief.belief)
+app.command("evaluate")(_evaluate.evaluate)
 app.command("report")(_report.report)
 app.command("reproduce")(_reproduce.reproduce)
 

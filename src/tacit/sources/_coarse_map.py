@@ -65,12 +65,13 @@ def coarse_map(
     A pixel believes what the coarse classes around it tell, the nearer the more: blocks have no
     edges in the world. What is not known counts as if it were not there: the sum goes over known
     pixels, as beyond the edges of the map, and where none is in reach all classes are as likely.
-    Layers act between the two steps,
+    Layers come last,
 
         p(l) ∝ [p(l) + Σ w m [l = k]] Π (1 + (w - 1) m [l = k])
 
     with the sum over layers that are added and the product over the others, whatever their order. A
-    layer says nothing where it is not known.
+    layer says nothing where it is not known. ε comes before them, so that a layer can speak for a
+    class that the coarse map does not expect.
 
     Args:
         codes: c, rows of the table, `(..., height, width)`; -1 where nothing is known.
@@ -103,10 +104,9 @@ def coarse_map(
     near = blurred(with_context(shares, has=border, needs=cut), sigma, cut)
     # Dividing by the sum over classes divides by the known share of the Gaussian as well.
     belief = _normalised(near)
-    if layers:
-        belief = _with_layers(belief, layers, seen.shape, border)
     batch = belief.reshape(-1, *belief.shape[-3:])
-    return smoothed(batch, smoothing).view(belief.shape)
+    belief = smoothed(batch, smoothing).view(belief.shape)
+    return _with_layers(belief, layers, seen.shape, border) if layers else belief
 
 
 def _normalised(values: Tensor) -> Tensor:
