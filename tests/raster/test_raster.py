@@ -49,6 +49,16 @@ def test_warped_pixels_do_not_depend_on_the_windows(size, way, tmp_path):
     assert np.array_equal(once[1], again[1])
 
 
+def test_blocks_of_a_warped_file_leave_no_trace(tmp_path):
+    grid = Grid.of([write(tmp_path / "a.tif", drawn(0, 1, 700, 900))])
+    values, corner = drawn(1, 300, 300, dtype="float32"), albers()
+    other = write(tmp_path / "b.tif", values, crs=ALBERS, **corner, pixel=3.7)
+    with Raster([other], grid, resampling="bilinear", border=50) as raster:
+        once, _ = whole(raster, grid, 1024)
+        again, _ = whole(raster, grid, 150, border=50)
+    assert np.array_equal(once, again)
+
+
 def albers():
     """A corner in another system of coordinates, west and north of what is drawn."""
     (x,), (y,) = rasterio.warp.transform(UTM, ALBERS, [WEST], [NORTH])

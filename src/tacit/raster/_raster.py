@@ -27,9 +27,9 @@ _MOST_OPEN: Final = 32
 """Files that are kept open: a state has thousands, and a process may open about a thousand."""
 _NEARLY: Final = 1e-3
 """Of a pixel: how far two grids may be apart and still be one."""
-_EXACT: Final = 1e-9
-"""Of a pixel: how far off a warp may be. Next to nothing, so that no pixel depends on the window
-that it is read in; and not 0, which rasterio does not take."""
+_TOLERANCE: Final = 1e-3
+"""Of a pixel of a file: how far off a warp may be. An exact one takes twenty times as long. GDAL
+warps whole blocks at once, so that no pixel depends on the window that it is read in."""
 _MARGIN: Final = 2
 """Pixels around the extent of a file that are looked at, as the bent box is found from samples."""
 _NOWHERE: Final = (0, 0, 0, 0)
@@ -345,7 +345,7 @@ def _warped(own: Any, header: _Header, grid: Grid, way: Any) -> _Frame:
             width=extent[2] - extent[0],
             height=extent[3] - extent[1],
             resampling=way,
-            tolerance=_EXACT,
+            tolerance=_TOLERANCE,
             add_alpha=added,
         )
     return _Frame(warped, own, extent, warped.count if added else header.alpha)
