@@ -80,7 +80,7 @@ def test_long_edges_bend(tmp_path):
         polygon((-80, 38), (-70, 38), (-70, 45), (-80, 45)),
         crs="OGC:1.3:CRS84",
     )
-    bent = read_area(path).within(UTM)
+    bent = read_area(path).to(UTM).shape
     # The middle of the southern edge, of which the straight line between its corners knows nothing.
     (x,), (y,) = transform(LONLAT, UTM, [-75.0], [38.0])
     assert bent.exterior.distance(shapely.Point(x, y)) < 200

@@ -35,13 +35,13 @@ class Area(NamedTuple):
     crs: Any
     shape: Any
 
-    def within(self, crs: Any) -> Any:
-        """The shape in another system of coordinates.
+    def to(self, crs: Any) -> Area:
+        """The same in another system of coordinates.
 
         Args:
             crs: The system.
         """
-        return moved(np.array([self.shape]), self.crs, crs)[0]
+        return Area(self.name, crs, moved(np.array([self.shape]), self.crs, crs)[0])
 
     def mask(self, grid: Grid) -> NDArray[np.bool_]:
         """Which pixels of a grid have their centre inside, `(height, width)`.
@@ -50,7 +50,7 @@ class Area(NamedTuple):
             grid: The grid.
         """
         inside = rasterio.features.rasterize(
-            [self.within(grid.crs)],
+            [self.to(grid.crs).shape],
             out_shape=(grid.height, grid.width),
             transform=grid.transform,
             dtype="uint8",

@@ -13,10 +13,11 @@ import numpy as np
 
 from tacit.raster._area import Area, read_area
 from tacit.raster._beliefs import CoarseBelief
+from tacit.raster._extra import rasterio
 from tacit.raster._grid import Grid
 from tacit.raster._products import Stored, class_product, probability_product, share_product
 from tacit.raster._raster import Raster
-from tacit.raster._write import Parts, write_cog
+from tacit.raster._write import CACHE, Parts, write_cog
 from tacit.runs import RunError, RunFolder
 from tacit.table import read_cooccurrence
 
@@ -139,6 +140,7 @@ def write_belief(
     """
     started, folder = time.monotonic(), Path(out)
     with ExitStack() as stack:
+        stack.enter_context(rasterio.Env(GDAL_CACHEMAX=CACHE))
         work = _Work.opened(recipe, stack)
         run = stack.enter_context(
             RunFolder.opened(folder, "belief", recipe.resolved(), resume=resume)
@@ -177,6 +179,7 @@ class _Work:
     def opened(cls, recipe: BeliefRecipe, stack: ExitStack) -> _Work:
         area = None if recipe.area is None else read_area(recipe.area)
         grid = Grid.of(recipe.imagery, area=area)
+        area = None if area is None else area.to(grid.crs)
         imagery = stack.enter_context(Raster(recipe.imagery, grid, name="imagery"))
         table = read_cooccurrence(recipe.cooccurrence)
         belief = CoarseBelief(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-__all__ = ["CHESAPEAKE", "ENVIROATLAS", "NLCD", "ClassTable"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CHESAPEAKE", "ENVIROATLAS", "NLCD", "ClassTable", "colours_of"]
 
 
 class ClassTable(NamedTuple):
@@ -79,3 +82,25 @@ ENVIROATLAS: Final = _table(
     (92, "emergent wetlands", "8fd3e8"),
 )
 """EnviroAtlas' land cover of cities in the United States, 1 m; colours are tacit's own."""
+
+_OTHERS: Final = (
+    *((31, 120, 180), (51, 160, 44), (178, 223, 138), (202, 178, 214), (227, 26, 28)),
+    *((255, 127, 0), (106, 61, 154), (255, 255, 153), (166, 206, 227), (177, 89, 40)),
+)
+"""ColorBrewer's for paired classes."""
+
+
+def colours_of(names: Sequence[str]) -> list[tuple[int, int, int]]:
+    """A colour for each class: that of the public map that has one of this name, or any.
+
+    Args:
+        names: The names of the classes.
+
+    Example:
+        >>> colours_of(["martian dust", "tree canopy"])
+        [(31, 120, 180), (51, 160, 44)]
+    """
+    known: dict[str, tuple[int, int, int]] = {}
+    for table in (NLCD, ENVIROATLAS, CHESAPEAKE):
+        known.update(zip(table.names, table.colours, strict=True))
+    return [known.get(name, _OTHERS[place % len(_OTHERS)]) for place, name in enumerate(names)]

@@ -85,7 +85,8 @@ def evaluate(
         fix = "name the classes, such as chesapeake, or a CSV file of codes and names"
         raise refused(str(map_files[0]), "does not say what its codes mean", fix)
     grid = Grid.of(reference)
-    named = [] if areas is None else read_areas(areas, names=area_names)
+    read = [] if areas is None else read_areas(areas, names=area_names)
+    named = [area.to(grid.crs) for area in read]
     counts: list[Counter[tuple[int, int]]] = [Counter() for _ in range(len(named) + 1)]
     found = counted_tiles(
         map_files,

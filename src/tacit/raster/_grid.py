@@ -165,7 +165,7 @@ def _cut(
     box: tuple[int, int, int, int], area: Area, crs: Any, transform: Any
 ) -> tuple[int, int, int, int]:
     """The part of a box that an area touches."""
-    wanted = pixels_of(area.within(crs).bounds, transform)
+    wanted = pixels_of(area.to(crs).shape.bounds, transform)
     left, top = max(box[0], wanted[0]), max(box[1], wanted[1])
     right, bottom = min(box[2], wanted[2]), min(box[3], wanted[3])
     if left >= right or top >= bottom:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 
 from tacit.errors import refuse
+from tacit.raster._classes import colours_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,6 @@ __all__ = ["Product", "class_product", "probability_product", "share_product"]
 NO_CLASS: Final = 255
 _STEPS: Final = 254
 """A byte holds shares in steps of 1/254; 255 is no-data."""
-_COLOURS: Final = (
-    *((31, 120, 180), (51, 160, 44), (178, 223, 138), (202, 178, 214), (227, 26, 28)),
-    *((255, 127, 0), (106, 61, 154), (255, 255, 153), (166, 206, 227), (177, 89, 40)),
-)
-"""Of classes that have none, ColorBrewer's for paired classes."""
 
 Stored = Literal["uint8", "float32"]
 
@@ -77,13 +73,13 @@ def class_product(
         name: Its name.
         classes: The names of the classes.
         codes: What stands for each, 0 to 254; from 0 in their order unless given.
-        colours: The colour of each.
+        colours: The colour of each; those of public maps by their names unless given.
     """
     numbers = range(len(classes)) if codes is None else codes
     if not all(0 <= number <= _STEPS for number in numbers):
         got = f"there are {len(classes)} classes with codes up to {max(numbers)}"
         raise refuse("codes", "lie between 0 and 254", got, "number the classes otherwise")
-    shown = colours or [_COLOURS[number % len(_COLOURS)] for number in range(len(classes))]
+    shown = colours or colours_of(classes)
     table = {code: (*colour, 255) for code, colour in zip(numbers, shown, strict=True)}
     named = dict(zip(numbers, classes, strict=True))
     return Product(

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from tacit.raster._grid import Grid, Tile
     from tacit.raster._products import Product
 
-__all__ = ["Parts", "RasterWriteError", "write_cog"]
+__all__ = ["CACHE", "Parts", "RasterWriteError", "write_cog"]
 
 _BLOCK: Final = 512
-_CACHE: Final = 256
-"""Megabytes that GDAL keeps of what it writes; its default is a share of the machine's memory."""
+CACHE: Final = 256
+"""Megabytes that GDAL keeps of what it reads and writes; its default is a share of the memory."""
 _ADVICE: Final = "finished windows are kept: free some space, and go on with --resume"
 
 
@@ -107,7 +107,7 @@ def write_cog(
         RasterWriteError: If the disk is full or the like; the windows are kept.
     """
     plain, whole = parts.folder / f"{product.name}.plain.tif", parts.folder / f"{product.name}.tif"
-    with _written(path), rasterio.Env(GDAL_CACHEMAX=_CACHE, GDAL_NUM_THREADS="ALL_CPUS"):
+    with _written(path), rasterio.Env(GDAL_CACHEMAX=CACHE, GDAL_NUM_THREADS="ALL_CPUS"):
         with rasterio.open(plain, "w", **_profile(grid, product)) as dataset:
             _describe(dataset, product)
             for tile in tiles:
