@@ -27,8 +27,7 @@ def blurred(maps: Tensor, sigma: float, reach: int) -> Tensor:
     if not reach:
         return maps
     weights = _gaussian(sigma, reach, maps)
-    once = _along_rows(maps, weights)
-    return _along_rows(once.transpose(-1, -2), weights).transpose(-1, -2)
+    return _along_rows(_down_columns(maps, weights), weights)
 
 
 def with_context(maps: Tensor, *, has: int, needs: int) -> Tensor:
@@ -47,6 +46,20 @@ def _gaussian(sigma: float, reach: int, like: Tensor) -> Tensor:
     distance = torch.arange(-reach, reach + 1, dtype=torch.float64)
     weights = torch.exp(-0.5 * (distance / sigma) ** 2)
     return (weights / weights.sum()).to(like)
+
+
+def _down_columns(maps: Tensor, weights: Tensor) -> Tensor:
+    """Blur along the last axis but one: one banded matrix times each block of rows."""
+    context = len(weights) - 1
+    n = maps.shape[-2] - context
+    banded = _banded(weights).t().contiguous()
+    made = maps.new_empty(*maps.shape[:-2], n, maps.shape[-1])
+    for top in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - top)
+        wide = size + context
+        # Into its place, of a block that lies together: turning maps over would cost a copy.
+        made[..., top : top + size, :] = banded[:size, :wide] @ maps[..., top : top + wide, :]
+    return made
 
 
 def _along_rows(maps: Tensor, weights: Tensor) -> Tensor:
