@@ -30,6 +30,7 @@ MODULES = (
     "tacit.diagnostics",
     "tacit.estimator",
     "tacit.table",
+    "tacit.raster",
     "tacit.runs",
     "tacit.report",
     "tacit.errors",

@@ -31,7 +31,7 @@ DESCRIPTION: Final = "run.json"
 """The file of a run's folder that says what the run is."""
 FORMAT: Final = 1
 _WHAT: Final = "a run of tacit"
-_PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow")
+_PACKAGES: Final = ("tacit-learn", "torch", "numpy", "scikit-learn", "scipy", "pyarrow", "rasterio")
 _LEFT_OVER: Final = re.compile(
     r"\.(run\.json|metrics\.jsonl|checkpoint\.safetensors|resolved\.parquet|advocates\.json|model|report\.html)"
     r"\.[0-9a-f]{8}\.(partial|old)"

@@ -10,7 +10,10 @@ import pytest
 from tests.cli.cases import command, environment, tacit
 from tests.test_imports import loaded_by
 
-COMMANDS = ("demo", "resolve", "predict", "check", "report", "reproduce", "learn-belief")
+COMMANDS = (
+    *("demo", "resolve", "predict", "check", "report", "reproduce", "learn-belief"),
+    *("cooccurrence", "belief", "evaluate"),
+)
 
 
 def plain(text):
@@ -36,7 +39,7 @@ def test_help_loads_nothing_heavy(arguments):
     statement += "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):"
     found = loaded_by(statement + " main()")
     assert "typer" in found
-    assert not found & {"torch", "numpy", "pyarrow", "scipy", "sklearn", "yaml", "PIL"}
+    assert not found & {"torch", "numpy", "pyarrow", "scipy", "sklearn", "yaml", "PIL", "rasterio"}
 
 
 def test_help_names_the_commands_and_the_exit_statuses():

@@ -113,7 +113,7 @@ def test_record_with_another_value_somewhere_is_read_or_refused(folder, name, da
 def test_random_text_is_read_or_refused(folder, content):
     for name in ("x.csv", "x.jsonl"):
         check(folder / name, content.encode(), votes)
-        check(folder / name, content.encode(), lambda path: own_rows(str(path), None))
+        check(folder / name, content.encode(), lambda path: own_rows([str(path)], None))
 
 
 def test_sound_file_is_read(seed):

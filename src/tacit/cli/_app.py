@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import _check, _demo, _learn_belief, _predict, _report, _reproduce, _resolve
+from tacit.cli import (
+    _belief,
+    _check,
+    _cooccurrence,
+    _demo,
+    _evaluate,
+    _learn_belief,
+    _predict,
+    _report,
+    _reproduce,
+    _resolve,
+)
 
 __all__ = ["app", "main"]
 
@@ -42,8 +53,9 @@ def tacit(
 
     Start with **tacit demo**. With data of your own: **tacit check** says what beliefs are worth,
     **tacit resolve** finds the labels, **tacit predict** carries them to new data, **tacit report**
-    shows what became of a run; **tacit learn-belief** makes beliefs of
-    side information and a few labels.
+    shows what became of a run; **tacit learn-belief** makes beliefs of side information and a few
+    labels. With maps: **tacit cooccurrence** counts what a coarse map tells, **tacit belief** writes
+    what it tells of each pixel, **tacit evaluate** scores a map.
 
     Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
     command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
@@ -57,6 +69,9 @@ app.command("resolve")(_resolve.resolve)
 app.command("predict")(_predict.predict)
 app.command("check")(_check.check)
 app.command("learn-belief")(_learn_belief.learn_belief)
+app.command("cooccurrence")(_cooccurrence.cooccurrence)
+app.command("belief")(_belief.belief)
+app.command("evaluate")(_evaluate.evaluate)
 app.command("report")(_report.report)
 app.command("reproduce")(_reproduce.reproduce)
 

@@ -6,6 +6,7 @@ from tacit.diagnostics._calibration import Reliability, reliability, temperature
 from tacit.diagnostics._conflicts import Conflicts, conflicts, contradiction, surprise
 from tacit.diagnostics._evidence import held_out_evidence
 from tacit.diagnostics._judged import Judged, judged
+from tacit.diagnostics._scores import Scores, merged, scored
 from tacit.diagnostics._selection import approximated_accuracy, covering_rate
 from tacit.diagnostics._symmetry import Alike, indistinct
 from tacit.diagnostics._vitals import Vitals, vitals
@@ -17,6 +18,7 @@ __all__ = [
     "Conflicts",
     "Judged",
     "Reliability",
+    "Scores",
     "Vitals",
     "alarms",
     "appraised",
@@ -28,7 +30,9 @@ __all__ = [
     "indistinct",
     "judged",
     "mean_entropy",
+    "merged",
     "reliability",
+    "scored",
     "surprise",
     "temperature_by_evidence",
     "vitals",

@@ -2,6 +2,7 @@
 
 from tacit.sources._advocates import Advocate, advocates
 from tacit.sources._balance import balance_of, with_balance
+from tacit.sources._coarse_map import Layer, coarse_map
 from tacit.sources._combined import combined, way_for
 from tacit.sources._cooccurrence import cooccurrence, count_cooccurrence
 from tacit.sources._dawid_skene import dawid_skene, with_accuracies
@@ -22,6 +23,7 @@ from tacit.sources._votes import Votes
 __all__ = [
     "Advocate",
     "Fused",
+    "Layer",
     "SourceGroup",
     "SourceSummary",
     "Taxonomy",
@@ -29,6 +31,7 @@ __all__ = [
     "Votes",
     "advocates",
     "balance_of",
+    "coarse_map",
     "combined",
     "cooccurrence",
     "count_cooccurrence",

@@ -38,6 +38,22 @@ def cooccurrence(
                 [0.5000, 0.5000],
                 [0.5000, 0.5000]])
     """
+    rows = rows_of(table)
+    seen = _numbers(observed, "observed", len(rows))
+    # The row beyond the last, which -1 takes, is of those that were not observed.
+    return Categorical(torch.cat([rows.float(), torch.ones(1, rows.shape[1])])[seen])
+
+
+def rows_of(table: Tensor | NDArray[Any] | Sequence[Sequence[float]]) -> Tensor:
+    """A table of co-occurrence, checked, in which what was never seen says nothing.
+
+    Args:
+        table: `(observed, class)`, up to a factor for each row; a row of zeros becomes ones.
+
+    Returns:
+        The table in float64, each row scaled by its largest number, which float32 holds whatever
+        the numbers were.
+    """
     rows = real_numbers(table, "table", "(observed, class)")
     wrong = ~((rows >= 0) & (rows < torch.inf))
     if rows.ndim != 2 or not rows.shape[1] or bool(wrong.any()):
@@ -49,13 +65,8 @@ def cooccurrence(
             else f"its shape is {tuple(rows.shape)}",
             "count what occurs together, as count_cooccurrence does",
         )
-    # Scaled by the largest, which float32 holds whatever the numbers were.
-    rows = (rows / rows.amax(1, keepdim=True).clamp(min=1e-300)).float()
-    seen = _numbers(observed, "observed", len(rows))
-    nothing = torch.ones(1, rows.shape[1])
-    rows = torch.where(rows.sum(1, keepdim=True) > 0, rows, nothing)
-    # The row beyond the last, which -1 takes, is of those that were not observed.
-    return Categorical(torch.cat([rows, nothing])[seen])
+    rows = rows / rows.amax(1, keepdim=True).clamp(min=1e-300)
+    return torch.where(rows.sum(1, keepdim=True) > 0, rows, 1.0)
 
 
 def count_cooccurrence(
@@ -110,9 +121,16 @@ def count_cooccurrence(
     n_parts = int(whose.max()) + 1 if len(whose) else 1
     place = (whose * n_observed + seen) * n_classes + known
     counts = torch.bincount(place[both], minlength=n_parts * n_observed * n_classes).double()
-    counts = counts.view(n_parts, n_observed, n_classes)
-    shares = counts / counts.sum((1, 2), keepdim=True).clamp(min=1)
-    table = shares.sum(0)
+    return shares_of(counts.view(n_parts, n_observed, n_classes))
+
+
+def shares_of(counts: Tensor) -> Tensor:
+    """The table p(class | observed) of what was counted in several parts, which count the same.
+
+    Args:
+        counts: `(part, observed, class)`.
+    """
+    table = (counts / counts.sum((1, 2), keepdim=True).clamp(min=1)).sum(0)
     return table / table.sum(1, keepdim=True).clamp(min=1e-300)
 
 

@@ -2,7 +2,7 @@
 
 from tacit.table._accuracies import Accuracies, read_accuracies
 from tacit.table._beliefs import Beliefs, read_beliefs
-from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence
+from tacit.table._cooccurrence import Cooccurrence, read_cooccurrence, write_cooccurrence
 from tacit.table._features import Features, read_features
 from tacit.table._fused import read_fused
 from tacit.table._jobs import (
@@ -48,5 +48,6 @@ __all__ = [
     "read_transition",
     "read_truth",
     "resolve",
+    "write_cooccurrence",
     "write_resolved",
 ]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["Cooccurrence", "read_cooccurrence"]
+__all__ = ["Cooccurrence", "read_cooccurrence", "write_cooccurrence"]
 
 
 class Cooccurrence(NamedTuple):
@@ -50,3 +50,46 @@ def read_cooccurrence(path: str | os.PathLike[str]) -> Cooccurrence:
     from tacit.table._read_cooccurrence import read
 
     return read(path)
+
+
+def write_cooccurrence(
+    path: str | os.PathLike[str], table: Cooccurrence, *, observed: str = "observed"
+) -> None:
+    r"""Write a table of co-occurrence as CSV, as `read_cooccurrence` reads it.
+
+    Args:
+        path: The file; one that is there already is refused.
+        table: The table.
+        observed: What its first column is called.
+
+    Raises:
+        InvalidInputError: If the file is there.
+        TacitError: If it cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import torch
+        >>> table = Cooccurrence(("41",), ("tree", "road"), torch.tensor([[0.75, 0.25]]))
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "table.csv")
+        ...     write_cooccurrence(path, table, observed="nlcd")
+        ...     path.read_text()
+        'nlcd,tree,road\n41,0.75,0.25\n'
+    """
+    import csv
+    import io
+
+    from tacit._files import write_atomically
+    from tacit.table._errors import refused
+    from tacit.table._paths import as_path
+
+    place = as_path(path)
+    if place.exists():
+        raise refused(place, "is there already", "name a new file, or delete this one")
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow([observed, *table.classes])
+    for name, row in zip(table.observed, table.table.tolist(), strict=True):
+        rows.writerow([name, *row])
+    write_atomically(place, lambda file: file.write(text.getvalue().encode()))
