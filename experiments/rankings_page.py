@@ -60,7 +60,7 @@ and are matched to the digits before they are counted. Accuracy of the predictio
 and deviation over the draws of groups and first weights.
 """
 _FOOT: Final = """\
-Rows are true digits, columns what the network says of the test images, for the first draw of the
+What is not in the table has not been measured yet. Rows are true digits, columns what the network says of the test images, for the first draw of the
 pairs. The paper reports 97 % on training and test images for pairs, and shows the same picture: the
 extremes are found first.
 

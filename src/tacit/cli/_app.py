@@ -54,8 +54,8 @@ def tacit(
     Start with **tacit demo**. With data of your own: **tacit check** says what beliefs are worth,
     **tacit resolve** finds the labels, **tacit predict** carries them to new data, **tacit report**
     shows what became of a run; **tacit learn-belief** makes beliefs of side information and a few
-    labels. With maps: **tacit cooccurrence** counts what a coarse map tells, **tacit belief** writes
-    what it tells of each pixel, **tacit evaluate** scores a map.
+    labels. With maps: **tacit cooccurrence** counts what a coarse map tells, **tacit belief**
+    writes what it tells of each pixel, **tacit evaluate** scores a map.
 
     Exit status: 0 done, 1 something cannot be used (a sentence says what and how to fix it), 2 the
     command line was not understood, 3 the run collapsed and was told to stop, 130 interrupted.
