@@ -53,19 +53,19 @@ def _values(store: Store, known: str, what: str) -> list[float]:
 _HEAD: Final = """\
 # Rankings, orderings, bags
 
-No digit of MNIST is told. Of each group of training images one knows how its digits compare: which
-of two is greater or equal (the paper's experiment), the order of three, five or ten, how often each
-digit occurs among five, ten or fifty, or only whether two are equal; then classes have no names,
-and are matched to the digits before they are counted. Accuracy of the prediction q in percent, mean
-and deviation over the draws of groups and first weights.
+No digit of MNIST is told. Of each group of training images one knows how its digits compare:
+which of two is greater or equal (the paper's experiment), the order of three, five or ten, how
+often each digit occurs among five, ten or fifty, or only whether two are equal; then classes have
+no names, and are matched to the digits before they are counted. Accuracy of the prediction q in
+percent, mean and deviation over the draws of groups and first weights.
 """
 _FOOT: Final = """\
-What is not in the table has not been measured yet. Rows are true digits, columns what the network says of the test images, for the first draw of the
-pairs. The paper reports 97 % on training and test images for pairs, and shows the same picture: the
-extremes are found first.
+What is not in the table has not been measured yet. Rows are true digits, columns what the network
+says of the test images, for the first draw of the pairs. The paper reports 97 % on training and
+test images for pairs, and shows the same picture: the extremes are found first.
 
 The paper's small network, RQ, Adam from a step of 0.001 down to zero by a cosine, 8 epochs,
-batches of 256 images in whole groups. "A mass for each position" has one class mass for the greater
-and one for the lesser digits of the pairs, as the paper's equation has it; its notebook has one for
-both. Measure it again with `tacit reproduce rankings --data DIR`.
+batches of 256 images in whole groups. "A mass for each position" has one class mass for the
+greater and one for the lesser digits of the pairs, as the paper's equation has it; its notebook
+has one for both. Measure it again with `tacit reproduce rankings --data DIR`.
 """
