@@ -9,6 +9,21 @@ import typer
 
 from tacit.cli._config import from_file, merged
 from tacit.cli._ending import told
+from tacit.cli._options import (  # noqa: TC001  typer reads the annotations
+    Abstaining,
+    Accuracies,
+    Classes,
+    Columns,
+    CooccurrenceFile,
+    IdColumn,
+    Pool,
+    Question,
+    TaxonomyFile,
+    TransitionFile,
+    TrustedFile,
+    VotesAs,
+    Weights,
+)
 
 if TYPE_CHECKING:
     from tacit.table import Check
@@ -27,55 +42,19 @@ def check(
     data: Annotated[
         str | None, typer.Option(help="The features, to see whether the ids join.")
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns that are features: a,b,c [default: all].")
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(help="Names of the classes, in order: cat,dog; or how many there are."),
-    ] = None,
-    votes: Annotated[
-        str | None, typer.Option(help="How votes become a belief: dawid_skene or majority.")
-    ] = None,
-    accuracies: Annotated[
-        str | None,
-        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
-    ] = None,
-    taxonomy: Annotated[
-        str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
-    ] = None,
-    cooccurrence: Annotated[
-        str | None,
-        typer.Option(help="File of a table: how observed classes come with the classes."),
-    ] = None,
-    question: Annotated[
-        str | None, typer.Option(help="Of an export, the question whose answers are read.")
-    ] = None,
-    transition: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a table: which labels are written, with errors, where which are true."
-        ),
-    ] = None,
-    trusted: Annotated[
-        str | None,
-        typer.Option(help="File of a few true labels, to count the transition from."),
-    ] = None,
-    pool: Annotated[
-        str | None,
-        typer.Option(help="How several files of beliefs become one: product or linear."),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(help="The weight of each file of beliefs: 1,0.5 [default: 1 each]."),
-    ] = None,
-    abstaining: Annotated[
-        float | None,
-        typer.Option(help="Share of each file's belief that is spread over all classes."),
-    ] = None,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    classes: Classes = None,
+    votes: VotesAs = None,
+    accuracies: Accuracies = None,
+    taxonomy: TaxonomyFile = None,
+    cooccurrence: CooccurrenceFile = None,
+    question: Question = None,
+    transition: TransitionFile = None,
+    trusted: TrustedFile = None,
+    pool: Pool = None,
+    weights: Weights = None,
+    abstaining: Abstaining = None,
     config: Annotated[
         Path | None,
         typer.Option(help="Settings as for tacit resolve; those about files count."),

@@ -8,6 +8,18 @@ from typing import Annotated
 import typer
 
 from tacit.cli._ending import told
+from tacit.cli._options import (  # noqa: TC001  typer reads the annotations
+    Abstaining,
+    Accuracies,
+    CooccurrenceFile,
+    IdColumn,
+    Pool,
+    Question,
+    TaxonomyFile,
+    TransitionFile,
+    TrustedFile,
+    Weights,
+)
 
 __all__ = ["predict"]
 
@@ -22,51 +34,22 @@ def predict(
             help="What is known of the new labels, for the posterior; several files are fused."
         ),
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help='Column of ids [default: "id", if there is one].')
-    ] = None,
+    id_column: IdColumn = None,
     votes: Annotated[
         str | None,
         typer.Option(
             help="majority, to count all votes the same [default: as the run has learned it]."
         ),
     ] = None,
-    accuracies: Annotated[
-        str | None,
-        typer.Option(help="File of how often each source of votes is right: .csv or .json."),
-    ] = None,
-    taxonomy: Annotated[
-        str | None, typer.Option(help="File of a tree of labels: .yaml, .json or .csv.")
-    ] = None,
-    cooccurrence: Annotated[
-        str | None,
-        typer.Option(help="File of a table: how observed classes come with the classes."),
-    ] = None,
-    question: Annotated[
-        str | None, typer.Option(help="Of an export, the question whose answers are read.")
-    ] = None,
-    transition: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a table: which labels are written, with errors, where which are true."
-        ),
-    ] = None,
-    trusted: Annotated[
-        str | None,
-        typer.Option(help="File of a few true labels, to count the transition from."),
-    ] = None,
-    pool: Annotated[
-        str | None,
-        typer.Option(help="How several files of beliefs become one: product or linear."),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(help="The weight of each file of beliefs: 1,0.5 [default: 1 each]."),
-    ] = None,
-    abstaining: Annotated[
-        float | None,
-        typer.Option(help="Share of each file's belief that is spread over all classes."),
-    ] = None,
+    accuracies: Accuracies = None,
+    taxonomy: TaxonomyFile = None,
+    cooccurrence: CooccurrenceFile = None,
+    question: Question = None,
+    transition: TransitionFile = None,
+    trusted: TrustedFile = None,
+    pool: Pool = None,
+    weights: Weights = None,
+    abstaining: Abstaining = None,
     tempering: Annotated[float | None, typer.Option(help="β; by default the model's.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

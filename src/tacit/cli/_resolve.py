@@ -10,6 +10,21 @@ import typer
 
 from tacit.cli._config import assigned, from_file, merged, value_of
 from tacit.cli._ending import COLLAPSED, told
+from tacit.cli._options import (  # noqa: TC001  typer reads the annotations
+    Abstaining,
+    Accuracies,
+    Classes,
+    Columns,
+    CooccurrenceFile,
+    IdColumn,
+    Pool,
+    Question,
+    TaxonomyFile,
+    TransitionFile,
+    TrustedFile,
+    VotesAs,
+    Weights,
+)
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
@@ -53,92 +68,19 @@ def resolve(
             rich_help_panel=_FILES,
         ),
     ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            help='Column of ids [default: "id", if there is one].', rich_help_panel=_FILES
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns that are features: a,b,c [default: all].", rich_help_panel=_FILES
-        ),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            help="Names of the classes, in order: cat,dog; or how many there are.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    votes: Annotated[
-        str | None,
-        typer.Option(
-            help="How votes become a belief: dawid_skene or majority.", rich_help_panel=_FILES
-        ),
-    ] = None,
-    accuracies: Annotated[
-        str | None,
-        typer.Option(
-            help="File of how often each source of votes is right: .csv or .json.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    taxonomy: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a tree of labels: .yaml, .json or .csv.", rich_help_panel=_FILES
-        ),
-    ] = None,
-    cooccurrence: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a table: how observed classes come with the classes.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    question: Annotated[
-        str | None,
-        typer.Option(
-            help="Of an export, the question whose answers are read.", rich_help_panel=_FILES
-        ),
-    ] = None,
-    transition: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a table: which labels are written, with errors, where which are true.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    trusted: Annotated[
-        str | None,
-        typer.Option(
-            help="File of a few true labels, to count the transition from.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    pool: Annotated[
-        str | None,
-        typer.Option(
-            help="How several files of beliefs become one: product or linear.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="The weight of each file of beliefs: 1,0.5 [default: 1 each].",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    abstaining: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of each file's belief that is spread over all classes.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    classes: Classes = None,
+    votes: VotesAs = None,
+    accuracies: Accuracies = None,
+    taxonomy: TaxonomyFile = None,
+    cooccurrence: CooccurrenceFile = None,
+    question: Question = None,
+    transition: TransitionFile = None,
+    trusted: TrustedFile = None,
+    pool: Pool = None,
+    weights: Weights = None,
+    abstaining: Abstaining = None,
     objective: Annotated[
         str | None,
         typer.Option(help="rq, em, free_energy, qr, union_nll, ...", rich_help_panel=_LEARNING),

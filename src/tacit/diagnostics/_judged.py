@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from tacit.diagnostics._calibration import Reliability, reliability
+from tacit.diagnostics._scores import accuracy_of
 from tacit.errors import refuse
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Judged(NamedTuple):
     @property
     def accuracy(self) -> float:
         """Share of them whose likeliest class is the true label; NaN where there are none."""
-        return float(self.confusion.diagonal().sum()) / self.n if self.n else math.nan
+        return accuracy_of(self.confusion)
 
     @property
     def standard_error(self) -> float:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Scores", "merged", "scored"]
 
 
+def accuracy_of(confusion: Tensor) -> float:
+    """Share of what was counted that lies on the diagonal; NaN where nothing was."""
+    n = int(confusion.sum())
+    return float(confusion.diagonal().sum()) / n if n else math.nan
+
+
 class Scores(NamedTuple):
     """How good a segmentation is.
 
@@ -39,7 +45,7 @@ class Scores(NamedTuple):
     @property
     def accuracy(self) -> float:
         """Share of the pixels whose class was found; NaN where there are none."""
-        return float(self.confusion.diagonal().sum()) / self.n if self.n else math.nan
+        return accuracy_of(self.confusion)
 
     @property
     def mean_iou(self) -> float:
