@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -14,7 +17,7 @@ from tacit.errors import InvalidInputError
 from tacit.sources import Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -97,6 +100,29 @@ def task(name: str, data: Path, *, seed: int) -> Task:
     return _with_people(data)
 
 
+@contextmanager
+def understood(path: Path) -> Iterator[None]:
+    """Say in a sentence that a file is damaged or not of the kind that is read here."""
+    try:
+        yield
+    except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error) as wrong:
+        raise InvalidInputError(
+            f"'{path}' cannot be read as the data of this experiment ({type(wrong).__name__}: "
+            f"{wrong}); it is damaged or another file of that name: fetch it again."
+        ) from wrong
+
+
+@contextmanager
+def archive(path: Path) -> Iterator[Any]:
+    """The arrays of an `.npz` by their names, as far as they can be read."""
+    with (
+        understood(path),
+        path.open("rb") as opened,
+        np.load(opened, allow_pickle=False) as file,
+    ):
+        yield file
+
+
 def check_there(path: Path) -> None:
     """Refuse a file that is not there."""
     if not path.is_file():
@@ -137,13 +163,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     import gzip
     import json
 
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+    with understood(path), gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = (json.loads(line) for line in file)
+        return [{name: row[name] for name in ("text", "label", "weak_labels")} for row in rows]
 
 
 def _from_table(path: Path, seed: int) -> Task:
     """Rows with a set of candidates each; a fifth, drawn by the seed, is kept for the test."""
-    with np.load(path, allow_pickle=False) as file:
+    with archive(path) as file:
         x, partial, y = file["x"].astype(np.float32), file["partial"], file["y"]
     order = np.random.default_rng(seed).permutation(len(y))
     n_tested = round(_TESTED * len(y))
@@ -180,7 +207,7 @@ def images(name: str, data: Path) -> Images:
     """
     path = images_file(name, data)
     check_there(path)
-    with np.load(path, allow_pickle=False) as file:
+    with archive(path) as file:
         x = {part: torch.from_numpy(file[f"x_{part}"]) for part in ("train", "test")}
         y = {part: torch.from_numpy(file[f"y_{part}"].astype(np.int64)) for part in x}
     scaled = {part: _channels_first(each).float() / 255 for part, each in x.items()}
@@ -206,7 +233,8 @@ def _with_people(data: Path) -> Task:
     """CIFAR-10 with the votes of three people on each image that is learned from."""
     own = images("cifar10", data)
     people = data / "cifar10_human_labels"
-    with np.load(people / "cifar10n_train_human.npz", allow_pickle=False) as file:
+    path = people / "cifar10n_train_human.npz"
+    with archive(path) as file:
         said = np.stack([file[f"random_label{number}"] for number in (1, 2, 3)], axis=1)
     votes = Votes.from_matrix(torch.from_numpy(said.astype(np.int64)), n_classes=10)
     return Task(
@@ -219,6 +247,6 @@ def _with_people(data: Path) -> Task:
 def people_of(data: Path) -> Tensor:
     """How some fifty people each name the test images of CIFAR-10, as shares, `(N, class)`."""
     path = data / "cifar10_human_labels" / "cifar10h_test_human.npz"
-    with np.load(path, allow_pickle=False) as file:
+    with archive(path) as file:
         counts = torch.from_numpy(file["counts"].astype(np.float64))
     return counts / counts.sum(1, keepdim=True)

@@ -261,5 +261,7 @@ snorkel have their own defaults.
 
 That functions which abstain are combined by majority, and that instances without votes are left
 out, was settled on the validation parts of youtube and sms (by then the test parts of both had
-been seen in earlier sketches). Measure it again with `tacit reproduce real-beliefs --data DIR`.
+been seen in earlier sketches). On cifar10n PRODEN took its logarithms in bfloat16, which it no
+longer does; it has not been measured again. Measure it again with `tacit reproduce real-beliefs
+--data DIR`.
 """

@@ -116,3 +116,19 @@ def test_file_that_is_missing_is_named(tmp_path, name):
         assert str(path) in str(caught.value)
         path.write_bytes(content)
     assert len(task(name, tmp_path, seed=0).train.truth)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_file_that_is_cut_short_is_named(tmp_path, name):
+    WRITERS[name](tmp_path)
+    for path in files_of(name, tmp_path)[:1]:
+        path.write_bytes(path.read_bytes()[:-40])
+        with pytest.raises(InvalidInputError, match=rf"'{path}' cannot be read .*: fetch it again"):
+            task(name, tmp_path, seed=0)
+
+
+def test_archive_of_something_else_is_named(tmp_path):
+    path = tmp_path / "mnist" / "mnist.npz"
+    cases.save(path, images=np.zeros((3, 8, 8)))
+    with pytest.raises(InvalidInputError, match=rf"'{path}' cannot be read .*x_train"):
+        images("mnist", tmp_path)

@@ -81,7 +81,18 @@ def test_what_is_no_balance_is_refused(balance):
         with_balance(Categorical(torch.tensor([[0.5, 0.5]])), balance)
 
 
-@pytest.mark.parametrize("confidence", [-0.1, 1.0, float("nan")])
+@pytest.mark.parametrize("confidence", [-0.1, 1.0, float("nan"), "sure", True])
 def test_confidence_is_a_probability(confidence):
     with pytest.raises(InvalidInputError, match="`confidence` must be at least 0 and below 1"):
         balance_of(Categorical(torch.tensor([[0.5, 0.5]])), confidence=confidence)
+
+
+def test_words_are_no_balance():
+    with pytest.raises(InvalidInputError, match="`balance` must be numbers"):
+        with_balance(Categorical(torch.tensor([[0.5, 0.5]])), "rare")
+
+
+@pytest.mark.parametrize("call", [balance_of, lambda table: with_balance(table, [1, 1])])
+def test_a_bare_table_is_no_belief(call):
+    with pytest.raises(InvalidInputError, match=r"`belief` must be one of tacit\.beliefs"):
+        call(torch.tensor([[0.5, 0.5]]))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
-from tacit.beliefs import Categorical
+from tacit.beliefs import Belief, Categorical
 from tacit.errors import refuse
+from tacit.sources._numbers import real_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from tacit.beliefs import Belief, Independent
+    from tacit.beliefs import Independent
 
 __all__ = ["balance_of", "with_balance"]
 
@@ -55,8 +57,9 @@ def balance_of(belief: Independent, *, confidence: float = 0.95) -> Tensor:
         >>> [round(float(share), 2) for share in balance_of(told)]
         [0.77, 0.11, 0.11]
     """
-    if not 0 <= confidence < 1:
-        raise refuse("confidence", "be at least 0 and below 1", f"it is {confidence}", "try 0.95")
+    _check_belief(belief)
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 <= confidence < 1:
+        raise refuse("confidence", "be at least 0 and below 1", f"it is {confidence!r}", "try 0.95")
     n_classes = belief.n_classes
     equal = torch.full((n_classes,), 1 / n_classes, dtype=torch.float64)
     if n_classes == 1 or not len(belief):
@@ -81,7 +84,8 @@ def with_balance(belief: Belief, balance: Tensor | NDArray[Any] | Sequence[float
         tensor([[0.7500, 0.2500, 0.0000],
                 [0.0000, 0.5000, 0.5000]])
     """
-    shares = torch.as_tensor(balance, dtype=torch.float64)
+    _check_belief(belief)
+    shares = real_numbers(balance, "balance", "(class,)")
     if tuple(shares.shape) != (belief.n_classes,) or not bool(
         (shares > 0).all() & shares.isfinite().all()
     ):
@@ -93,6 +97,16 @@ def with_balance(belief: Belief, balance: Tensor | NDArray[Any] | Sequence[float
         )
     known = (shares / shares.sum()).float().to(belief.device)
     return belief * Categorical(known.expand(len(belief), -1))
+
+
+def _check_belief(belief: object) -> None:
+    if not isinstance(belief, Belief):
+        raise refuse(
+            "belief",
+            "be one of tacit.beliefs",
+            f"it is a {type(belief).__name__}",
+            "wrap a matrix of probabilities, as in Categorical(probabilities)",
+        )
 
 
 def _likeliest(belief: Independent, start: Tensor) -> Tensor:
